@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/cli/client"
@@ -22,10 +23,15 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 		return err
 	}
 	b := bufio.NewWriter(std.Out)
-	if err := errors.Join(remote.Account(ctx, b), b.Flush()); err != nil {
+	var left error
+	err = remote.Account(ctx, b, func(name string, version int64, lost string) {
+		left = errDamaged
+		fmt.Fprintf(std.Err, "%q: the export lacks %s of version %d, which is damaged on the server\n", name, lost, version)
+	})
+	if err = errors.Join(err, b.Flush()); err != nil {
 		return fmt.Errorf("%w; the export is not complete", err)
 	}
-	return nil
+	return left
 }
 
 // importAccount takes in a file of exportAccount. Prompts that are as the file says stay as they
@@ -54,6 +60,8 @@ func (c *importing) importAccount(ctx context.Context, std command.Streams, name
 			failed = errors.Join(failed, printJSON(std.Out, e))
 		case e.Reason != "":
 			fmt.Fprintf(std.Out, "%s %.60q rejected: %s\n", e.Place, e.Name, e.Reason)
+		case len(e.Loss) > 0:
+			fmt.Fprintf(std.Out, "%s %.60q %s without %s\n", e.Place, e.Name, e.Outcome, strings.Join(e.Loss, ", "))
 		}
 	})
 	err = errors.Join(err, failed)

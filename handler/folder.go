@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -53,7 +54,7 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		flags.BoolVar(&f.DryRun, "dry-run", false, "tell what would be done, and do nothing")
 		var message *string
 		if c.Name == "push" {
-			message = flags.String("message", "", "why, for the history of the versions that are made (default the subject of the file's last commit)")
+			message = flags.String("message", "", "why, for the history of the versions that are made (default the subject of the last commit of the file, if that has it as it is)")
 		}
 		as, asJSON := formatFlag(flags, format.Singles()), jsonFlag(flags)
 		return func(ctx context.Context, std command.Streams, args []string) (err error) {
@@ -71,7 +72,9 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 			}
 			defer f.Root.Close()
 			if message != nil {
-				f.Message = func(path string) string { return cmp.Or(*message, lastSubject(ctx, args[0], path)) }
+				f.Message = func(path string, files []format.File) string {
+					return cmp.Or(*message, lastSubject(ctx, args[0], path, files))
+				}
 				f.Noise = func(files []string) { tellNoise(std, files) }
 			}
 			conflicts, failed := false, error(nil)
@@ -105,17 +108,48 @@ func tellNoise(std command.Streams, files []string) {
 	}
 }
 
-// lastSubject returns the first line of the message of the commit that a file was last changed in,
-// "" if git knows none. What a repository of others says must not run programs.
-func lastSubject(ctx context.Context, dir, file string) string {
-	git := exec.CommandContext(ctx, "git", "--no-pager", "-c", "core.fsmonitor=false", "log", "-1", "--no-show-signature", "--format=%s", "--", file)
-	git.Dir, git.Env = dir, append(os.Environ(), "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0")
-	said, err := git.Output()
-	if err != nil {
+// lastSubject returns the first line of the message of the commit that a file or a folder was last
+// changed in, "" if git knows none, or has other contents of its files: that message is about those.
+func lastSubject(ctx context.Context, dir, name string, files []format.File) string {
+	said, err := git(ctx, dir, "", "log", "-1", "--no-show-signature", "--format=%s", "--", name)
+	if err != nil || !committed(ctx, dir, files) {
 		return "" // no repository, or no git
 	}
 	subject := []rune(strings.ToValidUTF8(strings.TrimSpace(string(said)), ""))
 	return string(subject[:min(len(subject), prompt.MaxMessage/2)]) // a character may count as two
+}
+
+// committed reports whether the last commit has files as they are, but for line ends.
+func committed(ctx context.Context, dir string, files []format.File) bool {
+	var names strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&names, "HEAD:./%s\n", f.Path)
+	}
+	said, err := git(ctx, dir, names.String(), "cat-file", "--batch")
+	if err != nil {
+		return false
+	}
+	lineFeeds := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
+	for _, f := range files {
+		var hash string
+		var size int
+		head, rest, _ := bytes.Cut(said, []byte("\n"))
+		if n, _ := fmt.Sscanf(string(head), "%s blob %d", &hash, &size); n != 2 || size >= len(rest) {
+			return false
+		}
+		if !bytes.Equal(lineFeeds(rest[:size]), lineFeeds(f.Bytes)) {
+			return false
+		}
+		said = rest[size+1:]
+	}
+	return true
+}
+
+// git runs a command of git. What a repository of others says must not run programs.
+func git(ctx context.Context, dir, in string, args ...string) ([]byte, error) {
+	run := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
+	run.Dir, run.Env, run.Stdin = dir, append(os.Environ(), "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0"), strings.NewReader(in)
+	return run.Output()
 }
 
 // An itemLine is a file and its prompt, as --json prints them.
@@ -160,6 +194,9 @@ func tellItem(std command.Streams, i folder.Item, done string, dryRun bool) {
 		fmt.Fprintf(std.Out, "%s %s", word, i.Path)
 		if called := i.Called(); called != "" && done == "created" {
 			fmt.Fprintf(std.Out, " as %s", called) // another file says its name
+		}
+		if labels := i.Labels(); len(labels) > 0 && (done == "created" || done == "pushed") {
+			fmt.Fprintf(std.Out, ", labels: %s", strings.Join(labels, ", "))
 		}
 		fmt.Fprintln(std.Out)
 	}

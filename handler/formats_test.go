@@ -93,6 +93,9 @@ func TestFormatsStory(t *testing.T) {
 	require.Equal(t, command.OK, code, errs)
 	_, out, _ = handler(t, "get", "joke", "--var", "topic=cats", "--user", "ann")
 	require.Equal(t, "A joke of cats", out)
+	code, out, errs = handler(t, "import", file(t, "plain.md", "Hi {who}"), "--syntax", "mustache", "--user", "ann")
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, out, "{who}: left as it is")
 	// The file is kept, and the text is written as another program has it where one asks for that.
 	_, out, _ = handler(t, "get", "joke", "--format", "langchain", "--user", "ann")
 	was, err := os.ReadFile(joke)

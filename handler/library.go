@@ -22,7 +22,7 @@ import (
 
 const nameHelp = `
 NAME is the name, slug or id of a prompt of yours, or with --workspace of one of the workspace; @HANDLE/NAME is one of another user
-or a workspace, by the handle or by the AUTHOR that search prints.`
+or a workspace, by the handle or by the authorId that search --json prints.`
 
 const refHelp = nameHelp + ` NAME@LABEL, NAME@latest and NAME@3
 name a version. Where none is named, it is `
@@ -112,20 +112,23 @@ func meant(ctx context.Context, remote *client.Client, name string, err error) e
 	if failed != nil {
 		return err
 	}
+	if slices.ContainsFunc(like, func(f client.Found) bool { return f.Mine && (f.Name == r.Name || f.Slug == r.Name) }) {
+		return fmt.Errorf("%q: %w; \"versions %s\" lists its versions and labels", name, err, r.Name)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q: %v", name, err)
+	switch _, isID := prompt.ParseID(r.Name); {
+	case isID, r.Owner != "":
+		fmt.Fprintf(&b, "%q: %v", name, err)
+	case remote.Workspace() != "":
+		fmt.Fprintf(&b, "the workspace has no prompt %q", r.Name)
+	default:
+		fmt.Fprintf(&b, "you have no prompt %q", r.Name)
+	}
 	for i, f := range like {
-		if f.Mine && (f.Name == r.Name || f.Slug == r.Name) {
-			return fmt.Errorf("%s; \"versions %s\" lists its versions and labels", b.String(), r.Name)
-		}
 		if i == 0 {
 			b.WriteString("; did you mean")
 		}
-		address := f.ID
-		if f.Mine {
-			address = f.Name
-		}
-		fmt.Fprintf(&b, "\n  %s   %.60s, by %.40s", address, f.Title, f.AuthorName)
+		fmt.Fprintf(&b, "\n  %s   %.60s, by %.40s", f.Address, f.Title, f.AuthorName)
 	}
 	return errors.New(b.String())
 }
@@ -254,7 +257,7 @@ func searchCommand() command.Command {
 			if page.LeftOut {
 				fmt.Fprintln(std.Err, "of your workspaces, the ten that were made last were searched: --workspace HANDLE searches another")
 			}
-			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "AUTHOR", "BY", "TITLE"}}
+			rows := [][]string{{"ID", "NAME", "VERSION", "VOTES", "BY", "TITLE"}}
 			for _, f := range page.Items {
 				if *asJSON {
 					if err := printJSON(std.Out, f.Raw); err != nil {
@@ -265,7 +268,7 @@ func searchCommand() command.Command {
 				if f.Production > 0 && f.Production != f.Version {
 					version += fmt.Sprintf(", production v%d", f.Production)
 				}
-				rows = append(rows, []string{f.ID, f.Slug, version, fmt.Sprint(f.Score), f.AuthorID, f.AuthorName, f.Title})
+				rows = append(rows, []string{f.ID, f.Slug, version, fmt.Sprint(f.Score), f.AuthorName, f.Title})
 			}
 			switch {
 			case *asJSON:

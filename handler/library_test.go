@@ -51,16 +51,16 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Usage, "there is no command \"frobnicate\"\n", "frobnicate")
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
 	fails(command.Usage, "names no prompt", "get", "@ann/", "--user", "ann")
-	fails(command.Failed, "there is no such", "get", "nosuch", "--user", "ann")
+	fails(command.Failed, `handler: you have no prompt "nosuch"`+"\n", "get", "nosuch", "--user", "ann")
 	_, _, stderr := handler(t, "get", "greeting", "--user", "bob")
-	require.Regexp(t, `did you mean\n  \w{26}   A greeting, by ann\n$`, stderr)
-	ok(`^Dear`, "get", regexp.MustCompile(`\w{26}`).FindString(stderr), "--user", "bob")
+	require.Equal(t, "handler: you have no prompt \"greeting\"; did you mean\n  @ann/greeting   A greeting, by ann\n", stderr)
+	ok(`^Dear`, "get", "@ann/greeting", "--user", "bob")
 	ok(`^Dear ,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=", "--var", "place=Rome", "--user", "ann")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
 	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
-	ok(`^ID +NAME +VERSION +VOTES +AUTHOR +BY +TITLE\n\w{26} +greeting +v2 +0 +a_\w{26} +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
-	_, table, _ := handler(t, "search", "greet", "--user", "bob")
-	author := regexp.MustCompile(`a_\w{26}`).FindString(table)
+	ok(`^ID +NAME +VERSION +VOTES +BY +TITLE\n\w{26} +greeting +v2 +0 +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
+	_, found, _ := handler(t, "search", "greet", "--json", "--user", "bob")
+	author := regexp.MustCompile(`a_\w{26}`).FindString(found)
 	require.Eventually(t, func() bool { // the key leads to its author some time after the first answer to them
 		code, _, _ := handler(t, "search", "--author", author, "--user", "bob")
 		return code == command.OK
@@ -168,7 +168,7 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Failed, "ulr", "get", "greeting")
 	t.Setenv("PROMPTHUB_CONFIG", config)
 	t.Setenv("PROMPTHUB_URL", "http://localhost"+url[len("http://127.0.0.1"):])
-	fails(command.Failed, "there is no such", "get", "greeting") // the token goes nowhere else
+	fails(command.Failed, "you have no prompt", "get", "greeting") // the token goes nowhere else
 	require.NoError(t, os.Chmod(config, 0o644))
 	fails(command.Failed, "chmod 600", "get", "greeting")
 }

@@ -22,11 +22,14 @@ var errDiffers = errors.New("they differ")
 // errRejected ends an import that went through and left rows out.
 var errRejected = errors.New("some rows were rejected")
 
+// errDamaged ends an export that went through and lacks what is damaged.
+var errDamaged = errors.New("some files are damaged")
+
 // program returns PromptHub with all its commands.
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Intro: intro, Outro: outro, LeftOut: []error{errRejected, folder.ErrConflicts, errDiffers},
+		Service: s, Intro: intro, Outro: outro, LeftOut: []error{errRejected, errDamaged, folder.ErrConflicts, errDiffers},
 		Commands: []command.Command{
 			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
 			forkCommand(), copyCommand(), upstreamCommand(), skillsCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),

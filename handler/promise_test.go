@@ -173,4 +173,27 @@ func TestPushSaysWhy(t *testing.T) {
 	d.write("a.md", "Two.\n")
 	d.does(command.OK, "pushed", "push", "--message", "Two it is")
 	d.runs(command.OK, `(?s)\n2 .*Two it is.*\n1 .*Say one\n`, "versions", "a")
+
+	// of a text that is in no commit yet, the last one says nothing
+	d.write("a.md", "Three.\n")
+	d.does(command.OK, "pushed", "push")
+	d.write("a.md", "Four.\r\nFive.\r\n")
+	d.write("b/SKILL.md", skill)
+	d.write("b/more/x.md", "x\n")
+	d.write("W/S/skprompt.txt", "Shorten {{$input}}.\n")
+	d.write("W/S/config.json", `{"description": "Shortens"}`)
+	git("add", ".")
+	git("commit", "-q", "-m", "All of them")
+	d.does(command.OK, "(?s)created.*pushed|pushed.*created", "push")
+	d.runs(command.OK, `(?s)\n4 [^\n]*All of them\n3 [^\n]*[^m]\n2 `, "versions", "a")
+	d.runs(command.OK, `\n1 .*All of them\n`, "versions", "S")
+	d.runs(command.OK, `\n1 .*All of them\n`, "versions", "review")
+	d.write("b/more/x.md", "y\n")
+	d.does(command.OK, "pushed", "push")
+	d.runs(command.OK, `\n2 +\S+ +latest *\n1 `, "versions", "review")
+
+	// a file that moves a label says so
+	d.write("l.md", "---\nlabels: [production, staging]\n---\nL\n")
+	d.does(command.OK, `^would create l.md, labels: production, staging\n$`, "push", "--dry-run")
+	d.does(command.OK, `^created l.md, labels: production, staging\n$`, "push")
 }

@@ -5,6 +5,7 @@ package pages
 
 import (
 	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -65,7 +66,12 @@ func Templates(files fs.FS, functions template.FuncMap) map[string]*template.Tem
 func ReadForm(admission *httpjson.Admission, w http.ResponseWriter, r *http.Request, most int64) error {
 	_, err := admission.ReadBody(w, r, most)
 	if p := (*httpjson.Problem)(nil); errors.As(err, &p) && p.Status == http.StatusRequestEntityTooLarge {
-		return fault.New(fault.Invalid, "the form is too long; shorten the text, or send it by the API")
+		has := "more"
+		if r.ContentLength > most {
+			has = fmt.Sprintf("%d KiB", (r.ContentLength+1<<10-1)>>10)
+		}
+		return fault.New(fault.Invalid, fmt.Sprintf(
+			"the form is too long: this page takes %d KiB, and it has %s; shorten the text, or send it by the API", most>>10, has))
 	}
 	if err != nil {
 		return err

@@ -125,6 +125,10 @@ func TestReadForm(t *testing.T) {
 	r, err = read("a=%C3%A9")
 	require.NoError(t, err)
 	require.Equal(t, "é", r.PostForm.Get("a"))
+	long := httptest.NewRequest(http.MethodPost, "http://localhost/app", strings.NewReader(strings.Repeat("x", 6<<20+1)))
+	require.ErrorContains(t, pages.ReadForm(admission(), httptest.NewRecorder(), long, 4<<20), "this page takes 4096 KiB, and it has 6145 KiB")
+	long.ContentLength, long.Body = -1, io.NopCloser(strings.NewReader(strings.Repeat("x", 11<<10)))
+	require.ErrorContains(t, pages.ReadForm(admission(), httptest.NewRecorder(), long, 10<<10), "this page takes 10 KiB, and it has more")
 	_, err = read("a=%zz")
 	require.Equal(t, fault.Malformed, fault.Of(err))
 }

@@ -78,7 +78,7 @@ func TestSite(t *testing.T) {
 	}{
 		{"GET", "ann", "", 200, "find allow act", "one ann"},
 		{"POST", "ann", "a=1", 200, "find allow act", "one ann"},
-		{"POST", "ann", "a=12345678901", 422, "find allow fail", "two The form is too long; shorten the text, or send it by the API."},
+		{"POST", "ann", "a=12345678901", 422, "find allow fail", "two The form is too long: this page takes 0 KiB, and it has 1 KiB; shorten the text, or send it by the API."},
 		{"GET", "gone", "", 303, "find renew allow fail", "/app/sign-in?back=" + url.QueryEscape("/app/page?x=1")},
 		{"GET", "", "", 303, "allow fail", "/app/sign-in?back=" + url.QueryEscape("/app/page?x=1")},
 		{"POST", "", "a=12345678901", 303, "allow fail", "/app/sign-in?back=%2Fapp"},

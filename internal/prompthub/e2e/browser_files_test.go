@@ -70,7 +70,7 @@ func skillFiles(t *testing.T, b browser, base string, v browsertest.Variant, nam
 	ann.goTo(page + "/files?path=scripts%2Ffill.py").click(".manage details summary")
 	shown(ann, "script edited")
 	ann.write("#text", "#!/usr/bin/env python3\nprint('filled')\n").write("#why", "Simpler").click("[value=save]").reads("The file is saved, in a new version.").reads("print('filled')")
-	ann.goTo(page+"/files").click(".manage details summary").write("#name", "references/terms.md").write("#text", "# Terms\n\n**form**: what has fields\n").click("[value=save]").reads("The file is saved").reads("Terms")
+	ann.goTo(page+"/files").click(".aside details summary").write("#name", "references/terms.md").write("#text", "# Terms\n\n**form**: what has fields\n").click("[value=save]").reads("The file is saved").reads("Terms")
 	ann.goTo(page + "/files?path=picture.svg").click(".manage details:last-child summary").click("[value=remove]").reads("The file is removed").reads("references")
 	ann.goTo(page + "/compare?from=1&to=4").reads("scripts/fill.py").reads("references/terms.md").reads("added").reads("removed")
 	require.Empty(t, eval[[]string](ann, "[...(window.fired ?? []), ..."+inert+"(document)]"))

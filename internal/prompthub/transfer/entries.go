@@ -251,7 +251,7 @@ func (e *entry) versions(l line) []format.Version {
 }
 
 // names reports whether a hash is that of a version, wherever it is. If its file is not here, the
-// version may have been made without it.
+// version may have been made without it, or go on with the file of a version before it.
 func (e *entry) names(v format.Version, hash string) bool {
 	if is, ok := e.elsewhere[v.Version]; ok {
 		return hash == is
@@ -261,6 +261,11 @@ func (e *entry) names(v format.Version, hash string) bool {
 	}
 	if v.Source == nil {
 		v.FileHash = ""
+		for _, before := range e.doc.Versions {
+			if before.Source != nil && before.Version < v.Version {
+				v.FileHash = before.Source.Hash()
+			}
+		}
 	}
 	return hash == v.Hash()
 }

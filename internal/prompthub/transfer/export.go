@@ -165,7 +165,11 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]b
 	if len(made.Files) > 0 {
 		return made // without a file that it was made of: SKILL.md is one of the files
 	}
-	if s, ok := w.Sources[v.Number]; ok {
+	s, ok := w.Sources[v.Number]
+	if !ok && v.Source != "" {
+		made.Loss = []string{format.FieldSource}
+	}
+	if ok {
 		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax), Extra: s.Extra}
 	} else {
 		made.FileHash = v.FileHash // an earlier version has the file, or it is lost

@@ -24,6 +24,11 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 	if err != nil {
 		return err
 	}
+	for _, v := range versions {
+		for _, lost := range v.Loss {
+			item.Loss = append(item.Loss, fmt.Sprintf("%s (version %d: damaged where it was exported)", lost, v.Version))
+		}
+	}
 	item.Outcome = Unchanged
 	was, err := im.named(ctx, e.doc.Name)
 	if err != nil {

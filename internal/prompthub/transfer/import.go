@@ -216,12 +216,10 @@ func (im *importer) entry(ctx context.Context, e entry, item *Item) error {
 	}
 	if im.syntax != "" {
 		var err error
-		if e.doc, err = e.doc.In(im.syntax); err != nil {
+		if e.doc, err = e.doc.Taken(im.syntax); err != nil {
 			return err
 		}
-		if e.doc.Source != nil {
-			e.doc.Source.Syntax = im.syntax
-		}
+		item.Warnings = e.doc.Warnings
 	}
 	if len(e.doc.Files) > 0 {
 		e.doc = asSkill(e.doc, im.syntax != "")

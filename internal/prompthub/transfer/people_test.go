@@ -90,6 +90,7 @@ func TestFilesOfPeople(t *testing.T) {
 		"a list under data":                {"a.json", `{"data":[{"title":"A","content":"B","description":"C"}]}`, []meant{{title: "A", text: "B", description: "C"}}},
 		"a chat whose contents have parts": {"a.json", `{"title":"A","messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}]}`, []meant{{title: "A", messages: 2}}},
 		"a chat with a picture":            {"a.json", `{"title":"A","messages":[{"role":"user","content":[{"type":"text","text":"Look"},{"type":"image_url","image_url":{"url":"x"}}]}]}`, []meant{{messages: 1, warning: `messages[0].content[1] is of the type "image_url"`}}},
+		"a prompt of LangChain's old hub":  {"q/basic.json", `{"input_variables":["a"],"output_parser":null,"template":"B {a}","template_format":"f-string"}`, []meant{{name: "basic", title: "basic", text: "B {a}"}}},
 		"a chat without a title":           {"a.json", `{"model":"m","messages":[{"role":"user","content":"Tell me a story, please"}]}`, []meant{{title: "Tell me a story, please", messages: 1, warning: "there is no title"}}},
 		"Langfuse with an empty message":   {"a.json", `{"name":"q","type":"chat","prompt":[{"role":"system","content":""},{"role":"user","content":"{{q}}"}]}`, []meant{{name: "q", messages: 1, warning: "messages that say nothing are left out: 1"}}},
 		"Open WebUI with tags":             {"a.json", `[{"command":"/a","title":"A","content":"B","tags":["Writing","two words"]}]`, []meant{{name: "a", tags: "writing", own: "two words"}}},

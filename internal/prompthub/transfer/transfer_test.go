@@ -1,6 +1,7 @@
 package transfer_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,6 +27,7 @@ import (
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/prompthub/transfer"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
@@ -58,23 +61,36 @@ func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]st
 	return f.DB.Write(ctx, name, ops...)
 }
 
-// List damages kept files as the test asks for: all of the row, or the bytes in it.
+// List damages kept files as the test asks for: all of a row, or the bytes in it, of each version or
+// of a number.
 func (f *failing) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	page, err := f.DB.List(ctx, name, r, limit, next)
-	damaged := f.damaged.Load().(string)
-	if damaged == "" || len(page.Rows) != 1 || page.Rows[0].Props.Get("Packed").Str() == "" {
-		return page, err
+	what, number, _ := strings.Cut(f.damaged.Load().(string), " ")
+	hit := func(row table.Row) bool {
+		_, n, ok := schema.ParseSource(row.Row)
+		return ok && what != "" && (number == "" || number == strconv.FormatInt(n, 10))
 	}
-	if damaged == "row" {
-		return table.Page{}, &table.DamagedError{Key: page.Rows[0].Key, Next: page.Next}
-	}
-	props := slices.Clone(page.Rows[0].Props)
-	for i := range props {
-		if props[i].Name == "Packed" {
-			props[i].Value = table.String("AAAA")
+	if what == "row" {
+		switch n := slices.IndexFunc(page.Rows, hit); n {
+		case -1:
+		case 0:
+			page, err = f.DB.List(ctx, name, r, 1, next)
+			return table.Page{}, cmp.Or[error](err, &table.DamagedError{Key: page.Rows[0].Key, Next: page.Next})
+		default:
+			return f.DB.List(ctx, name, r, n, next)
 		}
 	}
-	page.Rows = []table.Row{{Key: page.Rows[0].Key, Props: props}}
+	for i, row := range page.Rows {
+		if what == "bytes" && hit(row) {
+			props := slices.Clone(row.Props)
+			for j := range props {
+				if props[j].Name == "Packed" {
+					props[j].Value = table.String("AAAA")
+				}
+			}
+			page.Rows[i] = table.Row{Key: row.Key, Props: props}
+		}
+	}
 	return page, err
 }
 
@@ -573,5 +589,43 @@ func TestDamagedFile(t *testing.T) {
 		v, _, err = s.RestoreVersion(t.Context(), ann, v.ID, 2)
 		require.NoError(t, err)
 		require.Equal(t, []string{"two", "Restores version 2"}, []string{v.Text, v.Message})
+	}
+}
+
+// TestAccountWithDamagedFiles: the export of an account goes on past files that are damaged and
+// names them, and what it wrote can be taken in, twice.
+func TestAccountWithDamagedFiles(t *testing.T) {
+	t.Parallel()
+	whole, store := newService(t)
+	for _, text := range []string{"one", "two"} {
+		take(t, whole, "---\nname: p\nlicense: "+text+"\n---\n\n"+text+"\n", transfer.Options{File: "p.md", Update: true})
+	}
+	v, err := whole.GetByName(t.Context(), ann, library.IDOf(ann), "p", library.WantedVersion{})
+	require.NoError(t, err)
+	_, err = whole.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = "three" })
+	require.NoError(t, err)
+	take(t, whole, "Another.", transfer.Options{File: "q.md"})
+	for damaged, lost := range map[string][]int64{"row": {1, 2}, "bytes": {1, 2}, "row 1": {1}, "row 2": {2}, "bytes 1": {1}, "bytes 2": {2}} {
+		store.damaged.Store(damaged)
+		file := give(t, whole)
+		store.damaged.Store("")
+		p, _, goesOn := strings.Cut(file, `{"name":"q"`)
+		require.True(t, goesOn, damaged)
+		require.Equal(t, len(lost), strings.Count(p, `"loss":["source"]`), damaged)
+		require.Equal(t, 2-len(lost), strings.Count(p, `"source":{`), damaged)
+
+		there, _ := newService(t)
+		for _, want := range []transfer.Outcome{transfer.Created, transfer.Unchanged} {
+			item := take(t, there, file, transfer.Options{File: "account.jsonl"})[1]
+			require.Equal(t, want, item.Outcome, "%s: %s", damaged, item.Reason)
+			var told []string
+			for _, n := range lost {
+				told = append(told, fmt.Sprintf("source (version %d: damaged where it was exported)", n))
+			}
+			require.Equal(t, told, item.Loss, damaged)
+		}
+		is, err := there.GetByName(t.Context(), ann, library.IDOf(ann), "p", library.WantedVersion{})
+		require.NoError(t, err)
+		require.Equal(t, []any{"three", int64(3)}, []any{is.Text, is.Version})
 	}
 }

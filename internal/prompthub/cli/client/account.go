@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,8 +22,9 @@ import (
 // nextPart is how a part of an account names the next one.
 var nextPart = regexp.MustCompile(`<[^>]*[?&](cursor=[^>&]*)[^>]*>; rel="next"`)
 
-// Account writes all that the caller has, which ImportAccount takes in here or elsewhere.
-func (c *Client) Account(ctx context.Context, w io.Writer) error {
+// Account writes all that the caller has, which ImportAccount takes in here or elsewhere. It tells
+// of what the service lost of a version: its export goes on without that.
+func (c *Client) Account(ctx context.Context, w io.Writer, tell func(name string, version int64, lost string)) error {
 	for query, more := "", true; more; {
 		path := "/me/export?" + query
 		part, err := c.ask(ctx, call{method: http.MethodGet, path: path, accept: "application/jsonl"})
@@ -32,12 +34,33 @@ func (c *Client) Account(ctx context.Context, w io.Writer) error {
 		if _, err := w.Write(part.body); err != nil {
 			return err
 		}
+		tellLost(part.body, tell)
 		link := nextPart.FindStringSubmatch(part.link)
 		if more = link != nil; more {
 			query = link[1]
 		}
 	}
 	return nil
+}
+
+func tellLost(lines []byte, tell func(name string, version int64, lost string)) {
+	for line := range bytes.Lines(lines) {
+		var said struct {
+			Name, Of string
+			Versions []struct {
+				Version int64
+				Loss    []string
+			}
+		}
+		if !bytes.Contains(line, []byte(`"loss":[`)) || json.Unmarshal(line, &said) != nil {
+			continue
+		}
+		for _, v := range said.Versions {
+			for _, lost := range v.Loss {
+				tell(cmp.Or(said.Of, said.Name), v.Version, lost)
+			}
+		}
+	}
 }
 
 // An Entry is what became of one thing in a file that the service took in.
@@ -48,6 +71,8 @@ type Entry struct {
 	Outcome string `json:"outcome"`
 	Code    string `json:"code"`
 	Reason  string `json:"reason"`
+	// what of it the service does not have now
+	Loss []string `json:"loss"`
 	// places of its file that are not as its format wants them
 	Warnings []format.Warning `json:"warnings"`
 }

@@ -54,3 +54,21 @@ func TestHistoryOfManyParts(t *testing.T) {
 	}
 	require.Equal(t, int64(401), next)
 }
+
+// TestAccountTellsWhatIsLost of every line, the one where a history goes on too.
+func TestAccountTellsWhatIsLost(t *testing.T) {
+	t.Parallel()
+	const export = `{"profile":{}}
+{"name":"a","tags":[],"versions":[{"version":1,"text":"x","loss":["source"]},{"version":2,"text":"y"}]}
+{"of":"a","versions":[{"version":21,"text":"\"loss\":[","loss":["source"]}]}
+{"name":"b","tags":[],"versions":[{"version":1,"text":"x"}]}
+`
+	c := newClient(t, func(*http.Request, string) (*http.Response, error) { return reply(http.StatusOK, export) })
+	var b bytes.Buffer
+	var told []string
+	require.NoError(t, c.Account(t.Context(), &b, func(name string, version int64, lost string) {
+		told = append(told, fmt.Sprintf("%s %d %s", name, version, lost))
+	}))
+	require.Equal(t, export, b.String())
+	require.Equal(t, []string{"a 1 source", "a 21 source"}, told)
+}

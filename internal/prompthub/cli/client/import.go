@@ -187,11 +187,7 @@ func In(rows iter.Seq2[format.Row, error], to format.Syntax) iter.Seq2[format.Ro
 	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {
 			if row.Err == nil {
-				if row.Document, row.Err = row.In(to); row.Source != nil {
-					s := *row.Source
-					s.Syntax = to
-					row.Source = &s
-				}
+				row.Document, row.Err = row.Taken(to)
 			}
 			if !yield(row, err) {
 				return

@@ -86,7 +86,6 @@ type Found struct {
 	Title string `json:"title"`
 	Said
 	Config     json.RawMessage `json:"config"`
-	AuthorID   string          `json:"authorId"` // which other commands take for a handle
 	AuthorName string          `json:"authorName"`
 	Visibility string          `json:"visibility"`
 	Version    int64           `json:"version"`
@@ -97,7 +96,8 @@ type Found struct {
 		Digest string `json:"digest"`
 	} `json:"files"` // of a version with files
 
-	Mine bool `json:"-"` // that it is known to be the caller's own
+	Mine    bool   `json:"-"` // that it is known to be the caller's own
+	Address string `json:"-"` // by which a command finds it, of those that Like returns
 
 	Raw json.RawMessage `json:"-"` // what the service said
 }
@@ -252,7 +252,7 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 func IsUnknown(err error) bool { return isStatus(err, http.StatusNotFound) }
 
 // Like returns up to three prompts that a caller may have meant who named r, and found nothing: the
-// caller's own, then public ones. A slip of up to two letters is forgiven after the first three of
+// caller's own, then public ones, which a name alone never means. A slip of up to two letters is forgiven after the first three of
 // each word.
 func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err error) {
 	words := strings.FieldsFunc(r.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -282,7 +282,24 @@ func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err erro
 		}
 	}
 	slices.SortStableFunc(like, func(a, b Found) int { return cmp.Compare(far(a), far(b)) })
-	return like[:min(3, len(like))], nil
+	like = like[:min(3, len(like))]
+	for i := range like {
+		like[i].Address = c.address(ctx, like[i])
+	}
+	return like, nil
+}
+
+// address returns what a command takes for a prompt: the name of one's own, the handle and the slug
+// where the author is called as their handle is, or else the id.
+func (c *Client) address(ctx context.Context, f Found) string {
+	if f.Mine {
+		return f.Name
+	}
+	of := prompt.Ref{Owner: f.AuthorName, Name: f.Slug}
+	if there, err := c.found(ctx, of); err == nil && there.ID == f.ID {
+		return "@" + of.Owner + "/" + of.Name
+	}
+	return f.ID
 }
 
 // Document returns what was found as a document.

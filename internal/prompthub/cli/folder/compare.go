@@ -48,12 +48,15 @@ type Item struct {
 	was      string          // the path that the lock has the file at, where it was moved
 	known    bool            // whether the lock has the file
 	changed  bool            // since then
-	alone    bool            // whether only the file may have changed
+	alone    bool            // whether only the file or folder may have changed
 }
 
 // Called returns what the prompt of a file is called that says the name of another, "" for any
 // other.
 func (i Item) Called() string { return i.called }
+
+// Labels returns those that a push of the file puts on the version.
+func (i Item) Labels() []string { return i.document.Labels }
 
 // HoldsMany reports whether the file is one of many prompts, which stands in no folder for one.
 func (i Item) HoldsMany() bool { return errors.Is(i.Err, errMany) }
@@ -267,7 +270,7 @@ func (i Item) state() State {
 		return Conflict
 	case i.Prompt == nil:
 		return Deleted
-	case i.untouched(), bytes.Equal(i.File, i.Theirs):
+	case i.untouched(), i.same():
 		return Same
 	case !i.known, i.changed && !i.alone:
 		return Conflict
@@ -275,6 +278,14 @@ func (i Item) state() State {
 		return Here
 	}
 	return There
+}
+
+// same reports whether a file or a folder is what the server has.
+func (i Item) same() bool {
+	if i.skill != nil {
+		return digest(i.skill.here) == digest(i.skill.there)
+	}
+	return bytes.Equal(i.File, i.Theirs)
 }
 
 // untouched reports whether nothing changed, here or there.

@@ -41,6 +41,24 @@ func (i Item) dirOrFile() string {
 	return i.Path
 }
 
+// files returns the files of an item here.
+func (i Item) files() []format.File {
+	var files []format.File
+	if text, config, err := format.SplitKernel(i.File); err == nil && format.IsKernelText(i.Path) {
+		if files = append(files, format.File{Path: i.Path, Bytes: text}); config != nil {
+			files = append(files, format.File{Path: path.Join(path.Dir(i.Path), format.KernelConfig), Bytes: config})
+		}
+		return files
+	}
+	if i.skill == nil {
+		return []format.File{{Path: i.Path, Bytes: i.File}}
+	}
+	for _, f := range i.skill.here {
+		files = append(files, format.File{Path: path.Join(path.Dir(i.Path), f.Path), Bytes: f.Bytes})
+	}
+	return files
+}
+
 // Pairs returns the files of an item that differ.
 func (i Item) Pairs() (pairs []Pair) {
 	if i.skill == nil {
@@ -273,6 +291,8 @@ func (f *Folder) fetch(ctx context.Context, items []Item) error {
 		i := &items[n]
 		if i.skill.there != nil {
 			i.skill.takeEnds()
+			// what else changed there is not in the files
+			i.alone = i.alone || digest(i.skill.there) == i.skill.entry.Files
 		}
 		switch i.State {
 		case Gone:
@@ -284,7 +304,7 @@ func (f *Folder) fetch(ctx context.Context, items []Item) error {
 				i.State = InTheWay
 			}
 		default:
-			i.State = i.skillState()
+			i.State = i.state()
 		}
 	}
 	return nil
@@ -299,28 +319,6 @@ func (s *skill) takeEnds() {
 			s.here[n].Bytes = lineFeeds(f.Bytes)
 		}
 	}
-}
-
-func (i Item) skillState() State {
-	switch {
-	case i.Err != nil:
-		return Broken
-	case !i.known && i.Prompt == nil:
-		return New
-	case i.Prompt == nil && i.changed:
-		return Conflict
-	case i.Prompt == nil:
-		return Deleted
-	case i.untouched(), digest(i.skill.here) == digest(i.skill.there):
-		return Same
-	case !i.known:
-		return Conflict
-	case !i.changed:
-		return There
-	case i.alone, digest(i.skill.there) == i.skill.entry.Files: // what else changed there is not in the files
-		return Here
-	}
-	return Conflict
 }
 
 // saveSkill makes a folder have the files of its prompt.

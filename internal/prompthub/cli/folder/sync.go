@@ -30,7 +30,7 @@ type Folder struct {
 	Tell   func(i Item, done string) // of steps taken, or "" of files left alone
 	Noise  func(files []string)      // tells of files that hold no prompts
 	// why Push makes a version of a file that does not say it
-	Message func(path string) string
+	Message func(path string, files []format.File) string
 }
 
 // ErrConflicts ends a run that went through and left something alone.
@@ -215,7 +215,7 @@ func (f *Folder) Push(ctx context.Context) error {
 	return f.each(ctx, func(ctx context.Context, i Item, lock Lock) (string, error) {
 		i.document = i.document.Sorted(catalog)
 		if f.Message != nil && i.document.Message == "" && (i.State == New || i.State == Here || f.Force) {
-			i.document.Message = f.Message(i.dirOrFile())
+			i.document.Message = f.Message(i.dirOrFile(), i.files())
 		}
 		switch {
 		case i.State == Same:

@@ -51,9 +51,12 @@ var (
 	pySubtest    = regexp.MustCompile(`(?m)^(?:test_)(\w+) \([^)]*\) \.\.\.`)
 	pyFailed     = regexp.MustCompile(`(?m)^(?:FAIL|ERROR): test_(\w+) `)
 	pySkipped    = regexp.MustCompile(`(?m)^test_(\w+) \([^)]*\) \.\.\. skipped`)
-	pyRequired   = regexp.MustCompile(`(?m)^([\w.-]+)==(\S+)`)
+	pyRequired   = regexp.MustCompile(`(?m)^([\w.-]+)(?:\[\w+\])?==(\S+)`)
 	scriptEnding = []string{".test.mjs", ".test.py"}
 )
+
+// modules are those of Python that are not called as their package.
+var modules = map[string]string{"agents": "openai_agents", "pydantic_ai": "pydantic_ai_slim", "agent_framework": "agent_framework_core"}
 
 // foundIn puts what a script printed of its tests into the table. Its clients are the packages that
 // it imports.
@@ -126,6 +129,7 @@ func versions(in string, packages []string) string {
 	}
 	var list []string
 	for _, name := range packages {
+		name = cmp.Or(modules[name], name)
 		if v := known[name]; v != "" {
 			list = append(list, name+" "+v)
 		}

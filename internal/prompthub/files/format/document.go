@@ -78,6 +78,14 @@ func (s *Source) kept() *prompt.Source {
 	return k.WithExtra(s.Extra)
 }
 
+// Hash names a file that is kept, "" one that is not.
+func (s *Source) Hash() string {
+	if k := s.kept(); k != nil {
+		return k.Hash()
+	}
+	return ""
+}
+
 // Kept reports whether a file can be kept with the version that was made of it: one that costs
 // little to read, because each export in its format reads it again. Its YAML
 // has no aliases.
@@ -126,6 +134,8 @@ type Version struct {
 	// nil of one that has none of its own: see prompt.Version.Undescribed
 	Description *string `json:"description,omitzero"`
 	FileHash    string  `json:"fileHash,omitempty"` // of the file, also if Source is not here
+	// what could not be read where it was exported: Source
+	Loss []string `json:"loss,omitempty"`
 	// without a SKILL.md that the library made: it makes another
 	Files []VersionFile `json:"files,omitempty"`
 }

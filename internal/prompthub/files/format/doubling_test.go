@@ -179,6 +179,8 @@ func TestDoubling(t *testing.T) {
 		{Name: "Document.Authored", With: doc(func(d format.Document) { d.Authored() })},
 		{Name: "Document.Says", With: doc(func(d format.Document) { d.Says() })},
 		{Name: "Document.HasCRLF", With: doc(func(d format.Document) { d.HasCRLF() })},
+		{Name: "Document.Taken", With: doc(func(d format.Document) { _, _ = d.Taken(format.Mustache) })},
+		{Name: "Source.Hash", With: doc(func(d format.Document) { (&format.Source{Data: []byte(d.Text)}).Hash() })},
 		{Name: "Document.Mustache", With: doc(func(d format.Document) { _, _ = d.Mustache() })},
 		{Name: "Differences", With: two(func(a, b format.Document) { format.Differences(a, b) })},
 		{Name: "Document.Within", With: two(func(a, b format.Document) { a.Within(b) })},

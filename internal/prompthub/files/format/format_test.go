@@ -29,6 +29,8 @@ func samples(t testing.TB) map[string]format.Format {
 		"langchain/prompt.json": format.LangChain,
 		"langchain/chat.json":   format.LangChain, // as langchain_core's dumps writes it
 		"langchain/saved.yaml":  format.LangChain, // as PromptTemplate.save writes it
+		"langchain/first.yaml":  format.LangChain, // as its first versions did
+		"langchain/first.json":  format.LangChain,
 		"chats/review.json":     format.Messages,
 		// learn.microsoft.com/semantic-kernel/concepts/prompts/yaml-schema,
 		// agent-framework/agents/declarative

@@ -359,6 +359,8 @@ func TestFilesOfOneName(t *testing.T) {
 		{[]string{"x/SKILL.md", "y/SKILL.md", "z/SKILL.md"}, "", []string{"same", "y/same", "z/same"}},
 		{[]string{"a/r.md", "a/r.agent.md"}, "", []string{"same", "same"}}, // which is the title of the second: its name is r
 		{[]string{"a/b/r.md", "c/b/r.md", "c/d/b/r.md"}, "", []string{"same", "c/same", "d/same"}},
+		{[]string{"a/b/r.md", "c/d/r.md", "e/d/r.md"}, "", []string{"same", "d/same", "e/same"}},
+		{[]string{"a/b/r.md", "c/d/r.md", "e/d/r.md"}, "a/b/r.md", []string{"same", "d/same", "e/same"}},
 		{[]string{".claude/agents/r.md", "agents/r.md"}, "", []string{"same", "same-2"}},
 		{[]string{"agents/r.md", ".claude/agents/r.md"}, "", []string{"same", "claude/same"}},
 		{[]string{"a/Reviewer.md", "b/reviewer.md"}, "", []string{"Reviewer", "b/reviewer"}},

@@ -43,7 +43,7 @@ const LangChain Format = "langchain"
 func init() {
 	register(codec{
 		name: LangChain, path: "*.json", ends: []string{".yaml", ".yml"}, says: isSaved, read: readLangChain, write: writeLangChain,
-		holds: func(o object) bool { return o.has("lc") || o.has("_type") },
+		holds: func(o object) bool { return o.has("lc") || o.isSaved() },
 		keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
 	})
 }
@@ -83,7 +83,9 @@ func readLangChain(in *input) (d Document, extra object, err error) {
 	return d, extra, nil
 }
 
-var savedType = regexp.MustCompile(`(?m)^_type:`)
+// savedType finds what LangChain saves in YAML. Its first versions said no type, and no other program
+// has these formats of templates.
+var savedType = regexp.MustCompile(`(?m)^(?:_type:|template_format:[ ]*["']?(?:f-string|mustache)["']?[ ]*(?:#.*)?\r?$)`)
 
 // isSaved reports whether YAML is a prompt that LangChain has saved.
 func isSaved(b []byte) bool { return savedType.Match(b) }
@@ -94,11 +96,20 @@ func savedPrompt(b []byte) (object, bool) {
 	if err != nil && isSaved(b) {
 		o, err = parseYAML(b)
 	}
-	return o, err == nil && o.has("_type")
+	return o, err == nil && o.isSaved()
+}
+
+// isSaved reports the same of an object.
+func (o object) isSaved() bool {
+	syntax, _ := o.raw(templateFormat)
+	return o.has("_type") || o.has("template") && !o.has("prompt") && slices.Contains([]string{`"` + fString + `"`, `"` + mustache + `"`}, string(syntax))
 }
 
 // readSaved reads a saved prompt: a text that stands in the file itself.
 func readSaved(o object) (d Document, extra object, err error) {
+	if !o.has("_type") {
+		o = append(object{{"_type", jsontext.Value(`"prompt"`)}}, o...)
+	}
 	if kind, _ := o.raw("_type"); string(kind) != `"prompt"` {
 		return d, o, fmt.Errorf("_type: of the prompts that LangChain saves only those of the type prompt are read, and this is of %s", kind)
 	}
@@ -146,6 +157,7 @@ func writeLangChain(d Document, extra object) ([]byte, error) {
 	if extra.has("_type") && len(d.Messages) == 0 { // one that was saved, as JSON, which is YAML too
 		saved := append(object{{"_type", jsontext.Value(`"prompt"`)}}, langChainTemplate(d.Text, syntax)...)
 		saved.add(extra)
+		slices.SortStableFunc(saved, func(a, b member) int { return cmp.Compare(a.name, b.name) }) // as LangChain did
 		return indented(saved)
 	}
 	extra.drop("_type")

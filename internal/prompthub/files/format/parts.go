@@ -140,7 +140,7 @@ func Called(files []File, known func(path string) bool) map[string]string {
 	}
 	for _, f := range others {
 		own := name(f)
-		other := apart(own, f.Path, taken[id(own)])
+		other := apart(own, f.Path, taken[id(own)], func(name string) bool { return taken[id(name)] == "" })
 		for n := 2; taken[id(other)] != "" && known == nil; n++ {
 			other = fmt.Sprintf("%s-%d", own, n)
 		}
@@ -153,11 +153,12 @@ func Called(files []File, known func(path string) bool) map[string]string {
 }
 
 // apart returns a name with the nearest folder of a file that another one is not in, at the same
-// distance, and the name as it is if there is none.
-func apart(name, file, other string) string {
+// distance, and with which the name is free; the name as it is if there is none.
+func apart(name, file, other string, free func(name string) bool) string {
 	for dir, than := path.Dir(file), path.Dir(other); dir != "."; dir, than = path.Dir(dir), path.Dir(than) {
-		if last := strings.Trim(path.Base(dir), ". "); path.Base(dir) != path.Base(than) && last != "" {
-			return last + "/" + name
+		last := strings.Trim(path.Base(dir), ". ")
+		if with := last + "/" + name; path.Base(dir) != path.Base(than) && last != "" && free(with) {
+			return with
 		}
 	}
 	return name

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -112,6 +113,49 @@ func (d Document) In(to Syntax) (Document, error) {
 		return d, fmt.Errorf("the text cannot be written as %s: other braces in it would be placeholders", to)
 	}
 	return d, nil
+}
+
+// Taken returns the document of a file that is taken in with a syntax: in that, and the file that is
+// kept with it says so. It warns of words in single braces, which only an f-string fills in.
+func (d Document) Taken(to Syntax) (Document, error) {
+	taken, err := d.In(to)
+	if err != nil {
+		return d, err
+	}
+	if d.Source != nil {
+		s := *d.Source
+		s.Syntax = to
+		taken.Source = &s
+	}
+	if first, words := taken.inSingleBraces(); words > 0 && !d.isFString() {
+		written, _ := to.part(prompt.Part{Text: "{{" + first + "}}"}, []prompt.Variable{{Name: first}})
+		more := ""
+		if words > 1 {
+			more = fmt.Sprintf(" and %d more", words-1)
+		}
+		taken.Warnings = append(slices.Clip(taken.Warnings), Warning{Text: fmt.Sprintf(
+			"{%s}%s: left as it is, because the file does not say that its text is an f-string; write %s where it must be filled in", first, more, written)})
+	}
+	return taken, nil
+}
+
+var singleBraces = regexp.MustCompile(`\{([A-Za-z_]\w*)\}`)
+
+// inSingleBraces returns the first word of the text that stands in single braces, and how many such
+// words there are.
+func (d Document) inSingleBraces() (first string, words int) {
+	seen := make(map[string]bool)
+	for _, parts := range prompt.ParseTemplate(d.Variables, said(d.texts())...).Parts() {
+		for _, p := range parts {
+			if p.Variable >= 0 {
+				continue
+			}
+			for _, m := range singleBraces.FindAllStringSubmatch(p.Text, -1) {
+				first, seen[m[1]] = cmp.Or(first, m[1]), true
+			}
+		}
+	}
+	return first, len(seen)
 }
 
 // declare declares the variables that a document had before its placeholders were written anew,

@@ -151,6 +151,42 @@ func TestPlaceholdersOfOtherProgramsAreRewritten(t *testing.T) {
 	}
 }
 
+// TestWordsInSingleBracesAreTold: they may be placeholders of an f-string, but the file does not say
+// that it is one, so they stay.
+func TestWordsInSingleBracesAreTold(t *testing.T) {
+	t.Parallel()
+	const left = ": left as it is, because the file does not say that its text is an f-string; write "
+	for name, tt := range map[string]struct {
+		text string
+		to   format.Syntax
+		want []string
+	}{
+		"one":                 {"Hi {name}, {{who}}", format.Mustache, []string{"{name}" + left + "{{name}} where it must be filled in"}},
+		"in dollars":          {"Hi {name}, ${who}", format.Dollar, []string{"{name}" + left + "${name} where it must be filled in"}},
+		"many, each once":     {"{a} {b} {a} {{b}} {c_1}", format.Mustache, []string{"{a} and 2 more" + left + "{{a}} where it must be filled in"}},
+		"a placeholder alone": {"Hi {{name}} and ${who}", format.Mustache, nil},
+		"braces of a program": {"func f() { return {} } {1} { a } {a b}", format.Mustache, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kept := &format.Source{Format: format.Markdown, Data: []byte(tt.text)}
+			d, err := format.Document{Title: "t", Text: tt.text, Source: kept}.Taken(tt.to)
+			require.NoError(t, err)
+			var told []string
+			for _, w := range d.Warnings {
+				told = append(told, w.Text)
+			}
+			require.Equal(t, tt.want, told)
+			require.Equal(t, tt.to, d.Source.Syntax)
+			require.Empty(t, kept.Syntax, "the document that was read stays as it was")
+		})
+	}
+	d, err := template(t, "{name} writes {{x}}", "f-string").Taken(format.Mustache)
+	require.NoError(t, err)
+	require.Equal(t, "{{name}} writes {x}", d.Text)
+	require.Empty(t, d.Warnings)
+}
+
 // TestForProgram: of placeholders of any kind, the file that goes out has those that its program
 // fills in, and says the same once they are filled in. A default that the format cannot hold
 // is the one thing that it no longer says.

@@ -67,7 +67,7 @@ const (
 type ExportedPrompt struct {
 	truth.View
 	Versions []prompt.Version        // the oldest first, with their contents
-	Sources  map[int64]prompt.Source // that versions were made of, by their numbers
+	Sources  map[int64]prompt.Source // that versions were made of, by their numbers, but those that are damaged
 	// the bytes of files, by their SHA-256, that the version before this part does not have
 	FileBytes map[string][]byte
 	Withdrawn bool  // whether a recall left the label production on no version

@@ -103,25 +103,29 @@ func (db *Queries) Source(ctx context.Context, viewer prompt.UserID, p prompt.Pr
 }
 
 // sources returns the files that versions were made of, by the numbers of the versions, which
-// follow one another.
+// follow one another. It leaves out those that are damaged.
 func (db *Queries) sources(ctx context.Context, author prompt.UserID, id prompt.ID, versions []prompt.Version) (map[int64]prompt.Source, error) {
 	made := slices.DeleteFunc(slices.Clone(versions), func(v prompt.Version) bool { return v.Source == "" })
 	if len(made) == 0 {
 		return nil, nil //nolint:nilnil // there are none
 	}
-	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, table.Range{
-		Partition: schema.AuthorPartition(author), From: schema.SourceKey(author, id, made[len(made)-1].Number).Row, To: schema.SourceKey(author, id, made[0].Number-1).Row,
-	}, len(versions))
 	all := make(map[int64]prompt.Source)
-	for _, row := range rows {
-		_, n, _ := schema.ParseSource(row.Row)
-		s, err := schema.ParseSourceRow(row)
-		if err != nil {
-			return nil, err
+	for row, err := range table.All(ctx, db.DB, db.T.Prompts, table.Range{
+		Partition: schema.AuthorPartition(author), From: schema.SourceKey(author, id, made[len(made)-1].Number).Row, To: schema.SourceKey(author, id, made[0].Number-1).Row,
+	}) {
+		var damaged *table.DamagedError
+		switch {
+		case errors.As(err, &damaged):
+			continue
+		case err != nil:
+			return nil, rowstore.Unavailable(err)
 		}
-		all[n] = s
+		if s, err := schema.ParseSourceRow(row); err == nil {
+			_, n, _ := schema.ParseSource(row.Row)
+			all[n] = s
+		}
 	}
-	return all, err
+	return all, nil
 }
 
 // shown returns the truth row of a prompt that the viewer may see, or only some of its properties,
