@@ -84,7 +84,7 @@ func newWorld(t *testing.T) *world {
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	})
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
-	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.over = func(a *httpjson.Admission) http.Handler {
 		return web.New(web.Config{
 			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
