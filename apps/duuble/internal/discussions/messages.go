@@ -39,7 +39,7 @@ type Message struct {
 	etag                    string
 }
 
-// Who deletes messages: their authors, admins of the hub, and managers of the service.
+// Messages are deleted by their authors, admins of the hub, and managers of the service.
 const (
 	ByAuthor  = "author"
 	ByAdmin   = "admin"

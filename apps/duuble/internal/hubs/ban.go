@@ -19,9 +19,9 @@ import (
 //	bn|{number}        which ban the number has
 //	bd|{inv}|{id}      the ban: the number, also sealed, and the person
 //
-// It is one batch with the count of members, and whoever becomes a member looks for one after the
-// count was read. So no one becomes a member after a ban. A row bn|{hub}|{ban} of the person names
-// it; when the account goes for good, the ban stays without the person.
+// It is one batch with the count of members, and each joining looks for one after it has read the
+// count. So no one becomes a member after a ban. A row bn|{hub}|{ban} of the person names it; when
+// the account goes for good, the ban stays without the person.
 
 // MaxBans is how many bans a hub has at most.
 const MaxBans = 1000
@@ -43,7 +43,7 @@ type Ban struct {
 const (
 	banRows    = "bd|"
 	banned     = "bn|" // begins the rows of numbers, and in the partition of a person those that name bans
-	banPurpose = "ban" // of what is sealed
+	banPurpose = "ban" // of the seal of a number
 )
 
 func (b *Ban) rowKey() table.Key {

@@ -71,8 +71,8 @@ func (x *tea) aMessage() manage.Target {
 	return manage.Target{Kind: manage.AMessage, ID: x.hub + "|" + x.talk + "|" + x.message}
 }
 
-// TestWhoModerates is the matrix: who may take out, delete, ban, suspend and report. What nobody is
-// named for is refused with the code that the row gives.
+// TestWhoModerates is the matrix of the people that may take out, delete, ban, suspend and report.
+// All others are refused with the code that the row gives.
 func TestWhoModerates(t *testing.T) {
 	t.Parallel()
 	const ok = fault.Code("")
@@ -327,7 +327,7 @@ func TestDeletedMessages(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
-// TestBans: who is banned is no member, and neither link nor invitation helps, nor an account that
+// TestBans: a banned person is no member, and neither link nor invitation helps, nor an account that
 // begins anew with the number; after the end of the ban it does.
 func TestBans(t *testing.T) {
 	t.Parallel()
@@ -497,7 +497,7 @@ func TestCopies(t *testing.T) {
 	x.pump(2 * time.Minute)
 	require.Empty(t, x.differences())
 
-	// Of what goes, the report goes: of the comment and of the locked post after 30 days.
+	// A report goes with its thing: those of the comment and of the locked post after 30 days.
 	x.pump(keep + time.Hour)
 	x.purge()
 	require.Empty(t, x.traces("my comment"))

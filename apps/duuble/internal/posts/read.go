@@ -285,8 +285,8 @@ func (s *Service) readText(ctx context.Context, id string) (string, error) {
 	return textOf(row.Props), nil
 }
 
-// lookAt returns a copy of what is reported, as the caller sees it, or an error unless the caller
-// may.
+// lookAt returns a copy of a thing that is reported, as the caller sees it, or an error unless the
+// caller may.
 func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error) {
 	switch t.Kind {
 	case manage.APerson:
