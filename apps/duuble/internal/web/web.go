@@ -81,7 +81,9 @@ func build(c Config) *web {
 }
 
 // day writes an instant for people.
-func day(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+func day(t time.Time) template.HTML {
+	return pages.Time(t, pages.Near, t.UTC().Format("2 January 2006, 15:04 UTC"))
+}
 
 // A request has the request of a browser, its caller and its answer.
 type request struct {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 )
 
 func (s *web) pages() {
@@ -344,8 +346,13 @@ func (s *web) signOutEverywhere(r *request) error {
 	return nil
 }
 
+// stampForm is how pages write instants for readers without a script.
+const stampForm = "2006-01-02 15:04 UTC"
+
 // Stamp writes an instant for a page.
-func (words) Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+func (words) Stamp(t time.Time) template.HTML {
+	return pages.Time(t, pages.Near, t.UTC().Format(stampForm))
+}
 
 // Next returns the number of the thing at an index, as people count.
 func (words) Next(i int) int { return i + 1 }

@@ -160,7 +160,7 @@ var memberWords = map[string][2]string{
 	"settings.where":        {"Где вы вошли", "Where you are signed in"},
 	"settings.this":         {"этот браузер", "this browser"},
 	"settings.device":       {"Неизвестное устройство", "Unknown device"},
-	"settings.used":         {"последний раз %s", "last used %s"},
+	"settings.used":         {"последний раз", "last used"},
 	"settings.out":          {"Выйти везде", "Sign out everywhere"},
 	"settings.leave":        {"Удалить аккаунт", "Delete the account"},
 	"settings.leave.hint":   {"Вас сразу перестанут видеть, а места на событиях освободятся. Месяц аккаунт можно восстановить, потом он будет стёрт.", "Nobody sees you from then on, and your places at events are given back. For a month you can restore the account; then it is erased."},

@@ -1,5 +1,7 @@
 // What the pages can do with a script and do without it.
 
+import { localize } from "./times.js";
+
 // A position is chosen by sliding, too: by keys, mouse and touch.
 for (const form of document.querySelectorAll(".vote")) {
   const choices = [...form.querySelectorAll("[name=position]")];
@@ -33,6 +35,7 @@ const tell = (event) => {
   after = event.lastEventId;
   const notice = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
   if (!("unread" in notice.dataset) || document.getElementById(notice.id)) return;
+  localize(notice);
   count++;
   link.querySelector("span").textContent = ` (${count})`;
   document.getElementById("told").textContent = notice.innerText;
