@@ -83,6 +83,7 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/search", member, s.search)
 	s.handle("GET "+Prefix+"/notifications", member, s.notifications)
 	s.handle("GET "+Prefix+"/notifications/stream", member, s.stream)
+	s.handle("GET "+Prefix+"/news", member, s.numbers)
 	s.handle("POST "+Prefix+"/notifications/read", member, s.readNotifications)
 	s.handle("POST "+Prefix+"/hubs/{id}/mute", member, s.mute)
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
