@@ -84,7 +84,7 @@ func over(db table.DB, queues queue.Queues, together transact.Func) (*room, erro
 	})
 	r.Service = posts.New(posts.Config{
 		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts}),
-		Ballot: votes, PostsADay: -1, VotesAnHour: -1,
+		Ballot: votes, PostsADay: -1, CommentsADay: -1, MessagesADay: -1, VotesAnHour: -1,
 	})
 	return r, nil
 }

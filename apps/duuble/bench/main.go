@@ -206,7 +206,7 @@ func (o options) newDuuble(ctx context.Context, dir string) (*side, error) {
 		return nil, err
 	}
 	key := base64.StdEncoding.EncodeToString(secret)
-	s.Program, err = o.Local(ctx, dir, "duuble", s.Data, "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1", "POSTS_PER_DAY=-1")
+	s.Program, err = o.Local(ctx, dir, "duuble", s.Data, "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1", "POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1")
 	if err != nil {
 		return nil, err
 	}

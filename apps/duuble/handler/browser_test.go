@@ -354,3 +354,80 @@ func TestHubsInBrowser(t *testing.T) {
 		p.Calm()
 	}
 }
+
+// TestModerationInBrowser is the story of insults in a hub: the deeds of its admin and of a manager of
+// the service, and the pages that their author reads.
+func TestModerationInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	t.Setenv("ADMIN_PHONES", "+34600000003")
+	url, _ := local(t, t.TempDir())
+	api := up(t, url)
+	ann, bob, carol := b.Visit(t, url, phone), b.Visit(t, url, phone), b.Visit(t, url, phone)
+	signIn(ann, api, "+34600000001", "ann")
+	signIn(bob, api, "+34600000002", "bob")
+	signIn(carol, api, "+34600000003", "carol")
+	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Sends("form.card .primary").Reads("Your hub is there.")
+	hub := browsertest.Eval[string](ann, "location.pathname")
+	ann.Sends("[action$='/links'] button").Reads("A link to join by")
+	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
+	bob.GoTo(join).Sends("main form .primary").Reads("An admin of the hub decides.")
+	ann.GoTo(hub + "/requests").Sends("main form .primary").Reads("It is decided.")
+
+	// A post is taken out, and put back.
+	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "You are all fools").Sends("form.card .primary").Reads("Your post is in the hub now.")
+	post := browsertest.Eval[string](bob, "location.pathname")
+	ann.GoTo(post).Reads("Take out of Tea drinkers").Sends(".take-out button").Reads("The post is out of the hub")
+	browsertest.Accessible(ann, axe, "a post that is out of a hub")
+	bob.GoTo(post).Reads("An admin has taken this post out of Tea drinkers.")
+	browsertest.Accessible(bob, axe, "a post that was taken out, for its author")
+	bob.GoTo("/app/notifications").Reads("took your post out of a hub")
+	ann.Sends("main form button").Reads("The post is in the hub again.").Reads("You are all fools")
+
+	// A comment and a message are reported, deleted, and read by a manager as they were.
+	bob.GoTo(post).Reads("Your comment").Write("[name=text]", "Fools comment").Sends(".comment .primary").Reads("Your comment is there.")
+	bob.GoTo(post).Sends("[action$='/discussions'] button").Reads("No messages yet.").Write("[name=text]", "Fools message").Sends(".message .primary").Reads("Your message is there.")
+	talk := browsertest.Eval[string](bob, "location.pathname")
+	for from, link := range map[string]string{post: "/report/comment/", talk: "/report/message/"} {
+		ann.GoTo(from).Sends("a[href*='" + link + "']").Reads("What is it?").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+	}
+	ann.GoTo(talk).Reads("Fools message").Sends(".erase button").Reads("The message is deleted.").Reads("An admin of the hub has deleted this message.")
+	browsertest.Accessible(ann, axe, "a message that is deleted")
+	bob.GoTo(talk).Reads("An admin of the hub has deleted this message.")
+	carol.GoTo("/app/admin").Reads("Fools comment").Reads("Fools message").Reads("@bob, as it was then")
+	browsertest.Accessible(carol, axe, "reports with copies")
+	carol.Sends(".delete button").Reads("It is deleted.").Sends(".delete button").Reads("It is deleted.").Reads("None.")
+	ann.GoTo(post).Reads("No comments yet.")
+
+	// The account is suspended, which ends.
+	ann.GoTo("/app/report/user/bob").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+	carol.GoTo("/app/admin").Sends("a[href$='/suspension']").Reads("Suspend BOB").Write("[name=days]", "0").Sends(".suspend .primary").Reads("Give 1 to 3,650")
+	browsertest.Accessible(carol, axe, "a suspension refused")
+	carol.Write("[name=days]", "7").Write("[name=reason]", "Insults").Sends(".suspend .primary").Reads("The account is suspended.").Reads("Suspended until")
+	browsertest.Accessible(carol, axe, "a suspension")
+	bob.GoTo(post).Reads("Your account is suspended").Reads("Insults")
+	browsertest.Accessible(bob, axe, "suspended")
+	bob.Sends("a[href$='/me/leave']").Reads("you have everything back")
+	bob.GoTo("/app").Sends("main form .primary").Reads("Sign in with your phone")
+	carol.Sends("[name=end]").Reads("The suspension has ended.")
+
+	// The person is banned from the hub, asks again, and the ban ends.
+	ann.GoTo(hub + "/members").Reads("Remove and ban").Sends(".ban button").Reads("The person is banned.").Reads("BOB")
+	browsertest.Accessible(ann, axe, "bans")
+	bob.GoTo("/app/sign-in").Write("[name=destination]", "+34600000002").Sends("form.card .primary")
+	at(bob, "/app/sign-in/code").Reads("Enter the code")
+	challenge := browsertest.Eval[string](bob, "document.querySelector('[name=challenge]').value")
+	bob.Write("[name=code]", printed(t, api)(challenge)).Sends("form.card .primary")
+	bob.GoTo(join).Sends("main form .primary").Reads("The admins of this hub have banned this person")
+	ann.Sends("main form button").Reads("The ban has ended.").Reads("No one.")
+	bob.GoTo(join).Sends("main form .primary").Reads("An admin of the hub decides.")
+	ann.Resize(desktop)
+	for _, path := range []string{hub + "/bans", hub + "/members", hub + "/requests", post, talk} {
+		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
+	}
+	for _, p := range []*browsertest.Tab{ann, bob, carol} {
+		p.Calm()
+	}
+}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // person as comes.
 func process(t *testing.T) apptest.Process {
 	return apptest.Process{T: t, Data: t.TempDir(), Up: up, As: asHandler, Settings: []string{
-		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "POSTS_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
+		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
 	}}
 }
 

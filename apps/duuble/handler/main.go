@@ -97,8 +97,10 @@ type settings struct {
 
 	// PostsADay is how many posts and shares a person may make in a day, and VotesAnHour how often
 	// a person may vote in an hour. -1: no limit.
-	PostsADay   int `envconfig:"POSTS_PER_DAY" default:"100"`
-	VotesAnHour int `envconfig:"VOTES_PER_HOUR" default:"300"`
+	PostsADay    int `envconfig:"POSTS_PER_DAY" default:"100"`
+	CommentsADay int `envconfig:"COMMENTS_PER_DAY" default:"1000"`
+	MessagesADay int `envconfig:"MESSAGES_PER_DAY" default:"1000"`
+	VotesAnHour  int `envconfig:"VOTES_PER_HOUR" default:"300"`
 
 	// KeepDeleted is how long what was deleted can come back, from 1s. Then it is removed for good.
 	KeepDeleted time.Duration `envconfig:"KEEP_DELETED" default:"720h"`
@@ -209,7 +211,7 @@ func (s settings) check() error {
 	if err := command.CheckExportEvery(s.ExportEvery); err != nil {
 		return err
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "VOTES_PER_HOUR": s.VotesAnHour} {
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "COMMENTS_PER_DAY": s.CommentsADay, "MESSAGES_PER_DAY": s.MessagesADay, "VOTES_PER_HOUR": s.VotesAnHour} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
@@ -340,7 +342,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
 	})
 	d.posts = posts.New(posts.Config{
-		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, VotesAnHour: s.VotesAnHour,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, CommentsADay: s.CommentsADay, MessagesADay: s.MessagesADay, VotesAnHour: s.VotesAnHour,
 	})
 	d.talks = discussions.New(d.posts)
 	return d, nil

@@ -107,6 +107,8 @@ var settingsOfItsOwn = {
   PUBLIC_URL: publicUrl
   ADMIN_PHONES: adminPhones
   POSTS_PER_DAY: '100'
+  COMMENTS_PER_DAY: '1000'
+  MESSAGES_PER_DAY: '1000'
   VOTES_PER_HOUR: '300'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'

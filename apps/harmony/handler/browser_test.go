@@ -109,6 +109,8 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/people/" + annID).Reads("Москва").Sees("document.querySelector('.photos img')")
 	bob.Sends("[action$=secret] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("1 тайный лайк ждёт ответа.").Reads("Пока никого.")
+	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees("document.querySelector('[data-new=likes] span').textContent === ' (1)'")
+	browsertest.Accessible(ann, axe, "home with news")
 	bob.Sends("[action$=unlike] button").Sends("[action$='/like'] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("Bob")
 	browsertest.Accessible(ann, axe, "likes")

@@ -14,8 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/backup"
+	"prompthub/internal/storage/embedded"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
@@ -296,4 +298,49 @@ func TestRedrive(t *testing.T) {
 	code, said := k.runs(t, "redrive", "--data", t.TempDir())
 	require.Equal(t, Failed, code)
 	require.Contains(t, said, "there is no store in")
+}
+
+// TestVerifyNamesDamage: over rows in whose file a bit has flipped a verification does not stop
+// before it has named each.
+func TestVerifyNamesDamage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "db")
+	s, err := embedded.Open(path, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
+	for _, name := range []string{"a", "b", "c"} {
+		_, err := s.Tables.Write(t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{
+			Key: table.Key{Partition: "p", Row: name}, Props: table.Props{{Name: "text", Value: table.String("ten cups of tea " + name)}},
+		}})
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Close())
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, name := range []string{"a", "c"} {
+		text := []byte("ten cups of tea " + name)
+		require.Contains(t, string(file), string(text))
+		file = bytes.ReplaceAll(file, text, append([]byte("men"), text[3:]...)) // t and m differ in two bits
+	}
+	require.NoError(t, os.WriteFile(path, file, 0o600))
+	s, err = embedded.Open(path, time.Now)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	st := Store{Snapshot: func(do func(View) error) error { return do(View{From: backup.From{Tables: s.Tables}}) }}
+	r := running{store: st, app: App{Tables: []string{"Rows"}, Verify: func(ctx context.Context, v View, _ func(any), _ func(int)) (rows int, err error) {
+		for _, err := range table.All(ctx, v.Tables, "Rows", table.Range{}) {
+			if err != nil {
+				return rows, fault.Wrap(fault.Internal, "something is damaged", err)
+			}
+			rows++
+		}
+		return rows, nil
+	}}}
+	var all []string
+	_, err = r.verify(t.Context(), func(d any) { all = append(all, d.(string)) }, func(int) {})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Contains(t, all[0], "Rows p")
+	require.Contains(t, all[0], "a: the row is damaged")
+	require.Contains(t, all[1], "c: the row is damaged")
 }

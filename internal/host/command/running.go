@@ -18,6 +18,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/embedded"
+	"prompthub/internal/storage/table"
 )
 
 // The embedded store belongs to one process. A command that wants something of the store while that
@@ -95,7 +96,9 @@ func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 func (r running) verify(ctx context.Context, found func(any), progress func(int)) (rows int, err error) {
 	look := func(found func(any)) error {
 		return r.store.Snapshot(func(v View) (err error) {
-			rows, err = r.app.Verify(ctx, v, found, progress)
+			if rows, err = r.app.Verify(ctx, v, found, progress); errors.Is(err, table.ErrDamaged) {
+				return r.nameDamaged(ctx, v, found, err)
+			}
 			return err
 		})
 	}
@@ -117,6 +120,23 @@ func (r running) verify(ctx context.Context, found func(any), progress func(int)
 		}
 	})
 	return rows, err
+}
+
+// nameDamaged finds the rows that are damaged, over which a verification stopped with an error.
+func (r running) nameDamaged(ctx context.Context, v View, found func(any), stopped error) error {
+	for _, name := range r.app.Tables {
+		for _, err := range table.All(ctx, v.Tables, name, table.Range{}) {
+			d := (*table.DamagedError)(nil)
+			switch {
+			case errors.As(err, &d):
+				found(fmt.Sprintf("%s %s: the row is damaged; restore a backup into an empty directory. Nothing else was compared", name, d.Key))
+				stopped = nil
+			case err != nil:
+				return err
+			}
+		}
+	}
+	return stopped
 }
 
 // AskVerify has the process that has the store in dir open verify it. Found gets each difference as

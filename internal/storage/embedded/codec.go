@@ -3,6 +3,7 @@ package embedded
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"unsafe"
@@ -10,21 +11,26 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// A stored row is one byte of version, 8 of the stamp that makes its ETag, the number of
-// properties, and for each a number that holds the type and which name of the dictionary it has,
+// A stored row is one byte of version, 8 of the stamp that makes its ETag, 4 of a checksum of all
+// else and of its key, the number of properties, and for each a number that holds the type and which name of the dictionary it has,
 // and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
 // varints; a text has its length before it. A text that an earlier property has too is stored as
 // the place of that one, since rows of indexes hold titles, slugs and excerpts twice, and one that
 // the key has, as ids of prompts and authors, as a place after all of these. One that rows share
-// (shared.go) is stored as a reference, and the row has a version of its own.
+// (shared.go) is stored as a reference, and the row has a version of its own. Versions of before have
+// no checksum; such rows get one when they are written again.
 const (
-	rowVersion     = 2
-	sharingVersion = 3
-	etagLen        = 16 // of the text
-	stampLen       = 8
-	headerLen      = 1 + stampLen
-	typeBits       = 3
-	typeMask       = 1<<typeBits - 1
+	rowVersion           = 4
+	sharingVersion       = 5
+	rowVersionNoSum      = 2
+	sharingVersionNoSum  = 3
+	etagLen              = 16 // of the text
+	stampLen             = 8
+	sumLen               = 4
+	headerLen            = 1 + stampLen + sumLen
+	headerLenWithoutASum = 1 + stampLen
+	typeBits             = 3
+	typeMask             = 1<<typeBits - 1
 
 	typeAgain  = typeMask     // the text of an earlier property, or of the key
 	typeShared = typeMask - 1 // a text that rows share
@@ -117,29 +123,61 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// seal writes stamp into value and returns the ETag made of it.
-func seal(value []byte, stamp uint64) string {
-	setStamp(value, stamp)
-	return hex.EncodeToString(value[1:headerLen])
+// seal writes stamp and the checksum into the value of a packed key, and returns the ETag made of
+// the stamp.
+func seal(key, value []byte, stamp uint64) string {
+	setStamp(key, value, stamp)
+	return hex.EncodeToString(value[1 : 1+stampLen])
 }
 
-func setStamp(value []byte, stamp uint64) { binary.BigEndian.PutUint64(value[1:headerLen], stamp) }
+// setStamp is seal without the ETag.
+func setStamp(key, value []byte, stamp uint64) {
+	binary.BigEndian.PutUint64(value[1:], stamp)
+	binary.BigEndian.PutUint32(value[1+stampLen:], sumOf(key, value))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumOf returns the checksum of a stored row under its packed key.
+func sumOf(key, value []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, key)
+	sum = crc32.Update(sum, castagnoli, value[:1+stampLen])
+	return crc32.Update(sum, castagnoli, value[headerLen:])
+}
+
+// isIntact reports whether a stored row is what was written under its packed key, as far as it has a
+// checksum. One that is too short is for body to refuse.
+func isIntact(key, value []byte) bool {
+	return !hasSum(value) || binary.BigEndian.Uint32(value[1+stampLen:]) == sumOf(key, value)
+}
+
+func hasSum(value []byte) bool {
+	return len(value) >= headerLen && (value[0] == rowVersion || value[0] == sharingVersion)
+}
+
+// sharesTexts reports whether rows of a version may refer to texts.
+func sharesTexts(version byte) bool {
+	return version == sharingVersion || version == sharingVersionNoSum
+}
 
 // header returns the ETag of a stored row and the rest.
 func header(value []byte) (etag [etagLen]byte, rest []byte, err error) {
 	if rest, err = body(value); err != nil {
 		return etag, nil, err
 	}
-	hex.Encode(etag[:], value[1:headerLen])
+	hex.Encode(etag[:], value[1:1+stampLen])
 	return etag, rest, nil
 }
 
-// body returns what follows the ETag of a stored row.
+// body returns what follows the header of a stored row.
 func body(value []byte) ([]byte, error) {
-	if len(value) < headerLen || value[0] != rowVersion && value[0] != sharingVersion {
-		return nil, table.ErrDamaged
+	switch {
+	case hasSum(value):
+		return value[headerLen:], nil
+	case len(value) >= headerLenWithoutASum && (value[0] == rowVersionNoSum || value[0] == sharingVersionNoSum):
+		return value[headerLenWithoutASum:], nil
 	}
-	return value[headerLen:], nil
+	return nil, table.ErrDamaged
 }
 
 // decode returns the row stored under the key with this plain form. All its strings share one copy
@@ -247,7 +285,7 @@ func (r *reader) props(old table.Props) table.Props {
 		switch {
 		case t == typeAgain:
 			props[i].Value = r.again(props[:i])
-		case t == typeShared && r.version == sharingVersion:
+		case t == typeShared && sharesTexts(r.version):
 			props[i].Value = r.shared(wanted)
 		default:
 			props[i].Value = r.value(t)

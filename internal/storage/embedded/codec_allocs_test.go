@@ -18,7 +18,7 @@ func TestDecodeAllocates(t *testing.T) {
 		{Name: "Likes", Value: table.Int32(5)},
 		{Name: "At", Value: table.FromTicks(1 << 60)},
 	})
-	seal(stored, 42)
+	seal(packedKey(table.Key{Partition: "p|1", Row: "row"}), stored, 42)
 	key := packedKey(table.Key{Partition: "p|1", Row: "row"})
 	allocs := testing.AllocsPerRun(100, func() {
 		if _, err := decodeStored(key, stored); err != nil {

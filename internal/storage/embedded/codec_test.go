@@ -52,7 +52,7 @@ func TestCodecRoundTrip(t *testing.T) {
 		key := table.Key{Partition: keys.Draw(t, "partition"), Row: keys.Draw(t, "row")}
 		want := table.Row{Key: key, Props: props}
 		stored := encoded(key, props)
-		want.ETag = seal(stored, rapid.Uint64().Draw(t, "stamp"))
+		want.ETag = seal(packedKey(key), stored, rapid.Uint64().Draw(t, "stamp"))
 		if _, err := decodeStored([]byte(want.Partition), stored); err == nil {
 			t.Fatal("a key without a row was taken")
 		}
@@ -75,7 +75,7 @@ func TestCodecRoundTrip(t *testing.T) {
 // stored again.
 func FuzzDecode(f *testing.F) {
 	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
-	seal(stored, 42)
+	seal(packedKey(testKey), stored, 42)
 	for i := range stored {
 		f.Add(stored[:i])
 	}
@@ -90,7 +90,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		again := encoded(testKey, row.Props)
-		_, err = hex.Decode(again[1:headerLen], []byte(row.ETag))
+		_, err = hex.Decode(again[1:1+stampLen], []byte(row.ETag))
 		require.NoError(t, err)
 		second, err := decodeStored(key, again)
 		require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestTextOfTheKeyIsNotStored(t *testing.T) {
 func TestDecodeRefusesEveryCut(t *testing.T) {
 	t.Parallel()
 	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
-	seal(stored, 42)
+	seal(packedKey(testKey), stored, 42)
 	for i := range stored {
 		_, err := decodeStored(packedKey(testKey), stored[:i])
 		require.ErrorIs(t, err, table.ErrDamaged, "cut to %d bytes", i)
@@ -156,4 +156,24 @@ func FuzzDecodeMessage(f *testing.F) {
 		m.text, again.text = nil, nil
 		require.Equal(t, m, again)
 	})
+}
+
+// Whichever bit of a stored row or of its key flips, it is known, but for rows of before, which have
+// no checksum.
+func TestFlippedBitsAreKnown(t *testing.T) {
+	t.Parallel()
+	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	key := packedKey(testKey)
+	seal(key, stored, 42)
+	require.True(t, isIntact(key, stored))
+	for _, b := range [][]byte{key, stored} {
+		for bit := range 8 * len(b) {
+			b[bit/8] ^= 1 << (bit % 8)
+			if isIntact(key, stored) {
+				_, err := body(stored) // of another version
+				require.ErrorIs(t, err, table.ErrDamaged, "bit %d", bit)
+			}
+			b[bit/8] ^= 1 << (bit % 8)
+		}
+	}
 }

@@ -195,7 +195,7 @@ func (l *loading) complete(tx *bbolt.Tx, rows *loaded) error {
 		r.value, r.end = r.key+uint32(len(moved)), uint32(len(rows.bytes))
 	}
 	for _, r := range rows.rows {
-		setStamp(rows.valueOf(r), s.nextStamp())
+		setStamp(rows.keyOf(r)[1:], rows.valueOf(r), s.nextStamp())
 	}
 	return nil
 }

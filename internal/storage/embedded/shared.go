@@ -222,7 +222,7 @@ func (s *sharing) replace(key table.Key, before []ref, value []byte, refs []refe
 
 // referred returns what a stored row refers to, nothing where it is damaged.
 func (d *dictionary) referred(key table.Key, value []byte) []ref {
-	if len(value) == 0 || value[0] != sharingVersion {
+	if len(value) == 0 || !sharesTexts(value[0]) {
 		return nil
 	}
 	var all wanted

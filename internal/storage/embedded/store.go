@@ -31,8 +31,12 @@ import (
 	"prompthub/internal/storage/transact"
 )
 
-// format is the version of the layout of the file. A file of another one is refused.
-const format = 5
+// format is the version of the layout of the file. A file of another one is refused, but for one of
+// sumlessFormat, whose rows have no checksums: it becomes one of format when it is opened.
+const (
+	format        = 6
+	sumlessFormat = 5
+)
 
 // lockTimeout is for how long an open waits for another process to let the file go.
 const lockTimeout = time.Second
@@ -265,7 +269,7 @@ func (s *Store) start(tx *bbolt.Tx, shared []string) error {
 // checkFormat refuses a file of a format that this program does not read.
 func checkFormat(v []byte) error {
 	switch {
-	case len(v) == 1 && v[0] == format:
+	case len(v) == 1 && (v[0] == format || v[0] == sumlessFormat):
 		return nil
 	case len(v) == 1 && v[0] < format:
 		return fmt.Errorf("format %d was made by a version before 1.0: export it with that version (`backup`), then `restore`", v[0])

@@ -714,8 +714,8 @@ func TestFileOfAnotherFormat(t *testing.T) {
 	for written, told := range map[string]string{
 		"\x01": "format 1 was made by a version before 1.0: export it with that version (`backup`), then `restore`",
 		"\x04": "format 4 was made by a version before 1.0: export it with that version (`backup`), then `restore`",
-		"\x06": "format 06, this program knows 5: open it with the newer version that made it",
-		"55":   "format 3535, this program knows 5: open it with the newer version that made it",
+		"\x07": "format 07, this program knows 6: open it with the newer version that made it",
+		"55":   "format 3535, this program knows 6: open it with the newer version that made it",
 	} {
 		path := filepath.Join(t.TempDir(), "data.db")
 		s, err := Open(path, time.Now)
@@ -769,4 +769,111 @@ func TestNamesAreLearntAtOnce(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Close())
+}
+
+// storedRow changes the stored form of a row without the store.
+func storedRow(t *testing.T, s *Store, key table.Key, change func(value []byte) []byte) {
+	t.Helper()
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		rows, err := rowsOf(tx, "T")
+		if err != nil {
+			return err
+		}
+		return rows.Put(packedKey(key), change(bytes.Clone(rows.Get(packedKey(key)))))
+	}))
+}
+
+// A row in which a bit has flipped is named and not served, nor written over but by a write that
+// wants nothing of it; all other rows are served.
+func TestFlippedBitIsNamed(t *testing.T) {
+	t.Parallel()
+	s, err := Open(filepath.Join(t.TempDir(), "db"), time.Now)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	ctx := t.Context()
+	require.NoError(t, s.Tables.Create(ctx, "T"))
+	row := func(name string) table.Row {
+		return table.Row{Key: table.Key{Partition: "p", Row: name}, Props: table.Props{{Name: "votes", Value: table.Int64(4711)}, {Name: "text", Value: table.String("ten cups of tea")}}}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		_, err := s.Tables.Write(ctx, "T", table.Op{Kind: table.Insert, Row: row(name)})
+		require.NoError(t, err)
+	}
+	b := row("b")
+	was, err := s.Tables.Get(ctx, "T", b.Key)
+	require.NoError(t, err)
+	storedRow(t, s, b.Key, func(value []byte) []byte {
+		value[len(value)-1] ^= 1 // of the text, which reads as before but for a letter
+		return value
+	})
+	_, err = s.Tables.Get(ctx, "T", b.Key)
+	require.ErrorIs(t, err, table.ErrDamaged)
+	b.ETag = was.ETag
+	for _, kind := range []table.Kind{table.Replace, table.Merge} {
+		_, err = s.Tables.Write(ctx, "T", table.Op{Kind: kind, Row: b})
+		require.ErrorIs(t, err, table.ErrDamaged)
+	}
+	for _, r := range []table.Range{{}, {Select: []string{"votes"}}, {FilterProps: []string{"votes"}, Filter: func(table.Props) bool { return true }}} {
+		var served []string
+		var damaged *table.DamagedError
+		for row, err := range table.All(ctx, s.Tables, "T", r) {
+			if err != nil {
+				require.ErrorAs(t, err, &damaged)
+				continue
+			}
+			served = append(served, row.Row)
+		}
+		require.Equal(t, []string{"a", "c"}, served)
+		require.Equal(t, b.Key, damaged.Key)
+	}
+	b.ETag = ""
+	_, err = s.Tables.Write(ctx, "T", table.Op{Kind: table.Upsert, Row: b})
+	require.NoError(t, err)
+	mended, err := s.Tables.Get(ctx, "T", b.Key)
+	require.NoError(t, err)
+	require.Equal(t, b.Props, mended.Props)
+}
+
+// A file of the format before has rows without checksums, which are served as they are, and get one
+// when they are written.
+func TestRowsWithoutSums(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "db")
+	s, err := Open(path, time.Now)
+	require.NoError(t, err)
+	ctx := t.Context()
+	require.NoError(t, s.Tables.Create(ctx, "T"))
+	row := table.Row{Key: table.Key{Partition: "p", Row: "a"}, Props: table.Props{{Name: "votes", Value: table.Int64(4711)}}}
+	_, err = s.Tables.Write(ctx, "T", table.Op{Kind: table.Insert, Row: row})
+	require.NoError(t, err)
+	storedRow(t, s, row.Key, func(value []byte) []byte {
+		value[0] = rowVersionNoSum
+		return slices.Delete(value, headerLenWithoutASum, headerLen)
+	})
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte{sumlessFormat}) }))
+	require.NoError(t, s.Close())
+	s, err = Open(path, time.Now)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	version := func() (v, f byte) {
+		require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+			rows, err := rowsOf(tx, "T")
+			v, f = rows.Get(packedKey(row.Key))[0], tx.Bucket(metaBucket).Get(formatKey)[0]
+			return err
+		}))
+		return v, f
+	}
+	v, f := version()
+	require.Equal(t, []byte{rowVersionNoSum, format}, []byte{v, f})
+	got, err := s.Tables.Get(ctx, "T", row.Key)
+	require.NoError(t, err)
+	require.Equal(t, row.Props, got.Props)
+	got.Props = table.Props{{Name: "votes", Value: table.Int64(4712)}}
+	_, err = s.Tables.Write(ctx, "T", table.Op{Kind: table.Merge, Row: got})
+	require.NoError(t, err)
+	v, _ = version()
+	require.Equal(t, byte(rowVersion), v)
+	got, err = s.Tables.Get(ctx, "T", row.Key)
+	require.NoError(t, err)
+	require.Equal(t, int64(4712), got.Props.Get("votes").Int())
 }

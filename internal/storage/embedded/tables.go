@@ -98,9 +98,13 @@ func (s *Store) get(tx *bbolt.Tx, name string, key table.Key) (table.Row, error)
 	if err != nil {
 		return table.Row{}, err
 	}
-	v := b.Get(packedKey(key))
+	packed := packedKey(key)
+	v := b.Get(packed)
 	if v == nil {
 		return table.Row{}, table.ErrNotFound
+	}
+	if !isIntact(packed, v) {
+		return table.Row{}, table.ErrDamaged
 	}
 	return s.names.Load().decode(plainKey(key), v, &lookup{tx: tx})
 }
@@ -310,6 +314,9 @@ func (k *keys) keep(plain []byte) table.Key {
 func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	var ok bool
 	if w.plain, ok = appendPlain(w.plain[:0], k); !ok {
+		return row, table.ErrDamaged
+	}
+	if !isIntact(k, v) {
 		return row, table.ErrDamaged
 	}
 	var props table.Props

@@ -163,6 +163,9 @@ func (s *step) failed(old []byte) (condition, err error) {
 		return nil, nil
 	}
 	etag, _, err := header(old)
+	if err == nil && !isIntact(s.dbKey, old) {
+		err = table.ErrDamaged
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w under the row to write", err)
 	}
@@ -173,6 +176,9 @@ func (s *step) failed(old []byte) (condition, err error) {
 }
 
 func (s *step) merge(old []byte, names *dictionary, texts texts) error {
+	if !isIntact(s.dbKey, old) {
+		return fmt.Errorf("%w under the row to write", table.ErrDamaged)
+	}
 	row, err := names.decode(plainKey(s.key), old, texts)
 	if err != nil {
 		return err
@@ -195,7 +201,7 @@ func (s *Store) apply(tx *bbolt.Tx, c *ready) error {
 			}
 			continue
 		}
-		c.etags[i] = seal(value, s.nextStamp())
+		c.etags[i] = seal(step.dbKey, value, s.nextStamp())
 		if s.filling {
 			step.rows.FillPercent = compactFill
 		}

@@ -226,9 +226,9 @@ func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
-	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, ACCOUNT_DELETED, NOT_A_MEMBER, FORBIDDEN, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, DISCUSSION_NOT_FOUND, MESSAGE_NOT_FOUND, NOTIFICATION_NOT_FOUND, REPORT_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
-	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, TOO_MANY", Detail: "this username is taken; choose another one"},
+	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, ACCOUNT_DELETED, ACCOUNT_SUSPENDED, NOT_A_MEMBER, FORBIDDEN, BANNED, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, DISCUSSION_NOT_FOUND, MESSAGE_NOT_FOUND, NOTIFICATION_NOT_FOUND, REPORT_NOT_FOUND, BAN_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, HUB_TOO_SMALL, VOTE_ENDED, TAKEN_OUT, NOT_DELETABLE, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},
 }

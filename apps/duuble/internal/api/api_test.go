@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,7 @@ func (w *world) story(do func(step)) {
 		w.comment(other, id, comment)
 	}
 	reply := w.comment(ann, id, comment)
+	said := w.comment(bob, lockedID, "")
 	_, inHub := w.ask("GET", "/posts?limit=22&hubId="+hub, ann, "")
 	talk := ""
 	for i, one := range items(inHub) {
@@ -128,10 +130,12 @@ func (w *world) story(do func(step)) {
 	}
 	_, m := w.ask("POST", talk+"/messages", bob, `{"text":"x"}`)
 	message := m["messageId"].(string)
+	banned := ""
 	for i := range 20 {
 		number := number(300 + i)
-		_, member, _ := w.person(number, fmt.Sprintf("Writes%d", i))
+		memberID, member, _ := w.person(number, fmt.Sprintf("Writes%d", i))
 		w.enrol(ann, hub, number, member)
+		banned = memberID
 		for _, body := range []string{`{"text":"x"}`, `{"text":"x","parentMessageId":"` + message + `"}`} {
 			status, m := w.ask("POST", talk+"/messages", member, body)
 			require.Equal(w.t, 201, status, m)
@@ -220,8 +224,15 @@ func (w *world) story(do func(step)) {
 		{"report", "POST", "/reports", erma, `{"reason":"spam","userId":"` + annID + `"}`, 201, ""},
 		{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 201, ""},
 		{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 200, ""},
+		{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID + `","commentId":"` + said + `"}`, 201, ""},
+		{"report", "POST", "/reports", erma, strings.NewReplacer("/hubs/", `{"reason":"spam","hubId":"`, "/discussions/", `","discussionId":"`).Replace(talk) + `","messageId":"` + message + `"}`, 201, ""},
 		{"list-reports", "GET", "/admin/reports", manager, "", 200, ""},
+		{"delete-reported", "POST", "/admin/reports/", manager, "", 200, ""},
+		{"delete-reported", "POST", "/admin/reports/", manager, "", 200, ""},
 		{"decide-report", "POST", "/admin/reports/", manager, `{"status":"resolved"}`, 200, ""},
+		{"suspend", "PUT", "/admin/users/" + ermaID + "/suspension", manager, `{"days":7,"reason":"spam"}`, 200, ""},
+		{"get-suspension", "GET", "/admin/users/" + ermaID + "/suspension", manager, "", 200, ""},
+		{"end-suspension", "DELETE", "/admin/users/" + ermaID + "/suspension", manager, "", 204, ""},
 		{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
 		{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
 		{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
@@ -239,6 +250,9 @@ func (w *world) story(do func(step)) {
 		{"list-message-replies", "GET", talk + "/messages/" + message + "/replies", erma, "", 200, ""},
 		{"save-discussion", "PUT", talk + "/saved", erma, "", 200, ""},
 		{"unsave-discussion", "DELETE", talk + "/saved", erma, "", 204, ""},
+		{"delete-message", "DELETE", talk + "/messages/" + message, ann, "", 204, ""},
+		{"take-out-post", "DELETE", "/hubs/" + hub + "/posts/" + items(inHub)[0]["postId"].(string), ann, "", 204, ""},
+		{"put-back-post", "PUT", "/hubs/" + hub + "/posts/" + items(inHub)[0]["postId"].(string), ann, "", 204, ""},
 		{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
 		{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 		{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
@@ -249,6 +263,9 @@ func (w *world) story(do func(step)) {
 		{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
 		{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
 		{"list-members", "GET", "/hubs/" + hub + "/members", bob, "", 200, ""},
+		{"ban", "POST", "/hubs/" + hub + "/bans", ann, `{"userId":"` + banned + `"}`, 200, ""},
+		{"list-bans", "GET", "/hubs/" + hub + "/bans", ann, "", 200, ""},
+		{"end-ban", "DELETE", "/hubs/" + hub + "/bans/", ann, "", 204, ""},
 		{"invite", "POST", "/hubs/" + hub + "/invitations", bob, `{"phones":["` + number(91) + `"]}`, 201, ""},
 		{"list-invitations", "GET", "/hubs/" + hub + "/invitations", ann, "", 200, ""},
 		{"cancel-invitation", "DELETE", "/hubs/" + hub + "/invitations/" + cancelled, ann, "", 204, ""},
@@ -287,9 +304,16 @@ func (w *world) story(do func(step)) {
 			_, mine := w.ask("GET", "/notifications", ann, "")
 			c.path += items(mine)[0]["notificationId"].(string) + "/read"
 		}
-		if c.id == "decide-report" {
+		if c.id == "decide-report" || c.id == "delete-reported" {
 			_, all := w.ask("GET", "/admin/reports", manager, "")
-			c.path += items(all)[0]["reportId"].(string) + "/decide"
+			at := slices.IndexFunc(items(all), func(r map[string]any) bool { // the newest, or of a comment or a message
+				return c.id == "decide-report" || r["commentId"] != nil || r["messageId"] != nil
+			})
+			c.path += items(all)[at]["reportId"].(string) + map[string]string{"decide-report": "/decide", "delete-reported": "/delete"}[c.id]
+		}
+		if c.id == "end-ban" {
+			_, all := w.ask("GET", strings.TrimSuffix(c.path, "/"), ann, "")
+			c.path += items(all)[0]["banId"].(string)
 		}
 		if c.token == "erma again" {
 			c.token = w.enter(number(7))["accessToken"].(string)
@@ -483,6 +507,38 @@ func TestHostile(t *testing.T) {
 		{"POST", "/reports", bob, `{"reason":"dull","postId":"` + id + `"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/reports", bob, `{"reason":"spam"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","hubId":"` + hub + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","commentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","messageId":"x","hubId":"` + hub + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","messageId":"x","discussionId":"x","hubId":"x","postId":"x"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"x","commentId":"x|y"}`, 404, "POST_NOT_FOUND"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","commentId":"01KA0000000000000000000003"}`, 404, "COMMENT_NOT_FOUND"},
+		{"POST", "/reports", bob, `{"reason":"spam","messageId":"x|y","discussionId":"..","hubId":"` + hub + `"}`, 404, "DISCUSSION_NOT_FOUND"},
+		{"POST", "/admin/reports/x/delete", bob, "", 403, "FORBIDDEN"},
+		{"POST", "/admin/reports/x%7Cy/delete", manager, "", 404, "REPORT_NOT_FOUND"},
+		{"PUT", "/admin/users/" + bobID + "/suspension", ann, `{"days":1,"reason":"x"}`, 403, "FORBIDDEN"},
+		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":0,"reason":"x"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":3651,"reason":"x"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":1,"reason":"x\u0007"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/admin/users/x%7Cy/suspension", manager, `{"days":1,"reason":"x"}`, 404, "USER_NOT_FOUND"},
+		{"GET", "/admin/users/x/suspension", manager, "", 404, "USER_NOT_FOUND"},
+		{"DELETE", "/admin/users/" + bobID + "/suspension", bob, "", 403, "FORBIDDEN"},
+		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":3650,"reason":"` + strings.Repeat("x", 500) + `"}`, 200, ""},
+		{"GET", "/users/me", bob, "", 403, "ACCOUNT_SUSPENDED"},
+		{"GET", "/posts", bob, "", 403, "ACCOUNT_SUSPENDED"},
+		{"POST", "/users/me/restore", bob, "", 200, ""},
+		{"DELETE", "/admin/users/" + bobID + "/suspension", manager, "", 204, ""},
+		{"DELETE", "/hubs/" + hub + "/posts/x", bob, "", 403, "NOT_A_MEMBER"},
+		{"DELETE", "/hubs/" + hub + "/posts/x%7Cy", ann, "", 404, "POST_NOT_FOUND"},
+		{"PUT", "/hubs/" + hub + "/posts/" + id, ann, "", 404, "POST_NOT_FOUND"},
+		{"DELETE", "/hubs/x/posts/" + id, ann, "", 404, "HUB_NOT_FOUND"},
+		{"POST", "/hubs/" + hub + "/bans", bob, `{"userId":"` + annID + `"}`, 403, "NOT_A_MEMBER"},
+		{"POST", "/hubs/" + hub + "/bans", ann, `{"userId":"` + annID + `"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/hubs/" + hub + "/bans", ann, `{"userId":"x|y"}`, 404, "USER_NOT_FOUND"},
+		{"GET", "/hubs/" + hub + "/bans?cursor=AQ", ann, "", 400, "MALFORMED"},
+		{"DELETE", "/hubs/" + hub + "/bans/x%7Cy", ann, "", 404, "BAN_NOT_FOUND"},
+		{"DELETE", talk + "/messages/x%7Cy", ann, "", 404, "MESSAGE_NOT_FOUND"},
+		{"DELETE", "/hubs/" + hub + "/discussions/x/messages/x", ann, "", 404, "DISCUSSION_NOT_FOUND"},
+		{"DELETE", talk + "/messages/x", bob, "", 403, "NOT_A_MEMBER"},
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"x|y"}`, 404, "POST_NOT_FOUND"},
 		{"POST", "/reports", bob, `{"reason":"spam","userId":"x"}`, 404, "USER_NOT_FOUND"},
 		{"POST", "/reports", bob, `{"reason":"spam","hubId":"x"}`, 404, "HUB_NOT_FOUND"},

@@ -45,7 +45,7 @@ func (a *api) comments() {
 			}
 			return openapi.Answer(a.cardOf(c), nil)
 		})
-	route(a, person, Bound{9, 17}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
+	route(a, person, Bound{9, 19}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`

@@ -45,10 +45,11 @@ type Message struct {
 	ParentMessageID *string `json:"parentMessageId" doc:"The message to which it replies, or null" example:"01KA0000000000000000000011"`
 	ReplyCount      int64   `json:"replyCount" doc:"How many replies it has" example:"2"`
 	CreatedAt       string  `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
+	DeletedBy       string  `json:"deletedBy,omitempty" enum:"author,admin,manager" doc:"Who has deleted it, so that its text is empty: its author, an admin of the hub, or somebody who manages the service. Absent of one that is there" example:"admin"`
 }
 
 func messageOf(m discussions.Message) Message {
-	return Message{m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Parent), m.Replies, httpjson.FormatTime(m.CreatedAt)}
+	return Message{m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Parent), m.Replies, httpjson.FormatTime(m.CreatedAt), m.DeletedBy}
 }
 
 // Saved is whether the caller has saved a discussion.
@@ -150,7 +151,15 @@ func (a *api) discussions() {
 			page, err := a.Discussions.Messages(ctx, v.Claim, in.ID, in.Discussion, "", after, in.Limit)
 			return messagesAnswer(list, page, err)
 		})
-	route(a, person, Bound{11, 26}, op("create-message", http.MethodPost, path+"/{discussion}/messages", "Write into a discussion", "Messages are neither edited nor deleted. The same Idempotency-Key again within a day answers with the same message.", http.StatusCreated, 404),
+	route(a, person, Bound{4, 13}, op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByDiscussion
+			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`
+		},
+		) (*none, error) {
+			return nil, a.Discussions.DeleteMessage(ctx, v.Claim, in.ID, in.Discussion, in.Message)
+		})
+	route(a, person, Bound{11, 26}, op("create-message", http.MethodPost, path+"/{discussion}/messages", "Write into a discussion", "Messages are not edited. The same Idempotency-Key again within a day answers with the same message.", http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`

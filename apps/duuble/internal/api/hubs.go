@@ -45,6 +45,12 @@ type ByMember struct {
 	Member string `path:"member" doc:"The id of the person" example:"01KA0000000000000000000001"`
 }
 
+// A ByHubPost names a post of a hub.
+type ByHubPost struct {
+	ByID
+	Post string `path:"post" doc:"The id of the post" example:"01KA0000000000000000000003"`
+}
+
 func (a *api) hubs() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
@@ -114,6 +120,45 @@ func (a *api) hubs() {
 			page, err := a.Hubs.Members(ctx, v.Claim, in.ID, in.Role, after, in.Limit)
 			return pageOf(list, page.Items, page.Next, err, memberOf)
 		})
+	route(a, person, Bound{8, 26}, op("ban", http.MethodPost, "/hubs/{id}/bans", "Ban a person", "Admins do; of an admin a super_admin. The phone number of the person cannot join the hub any more, nor ask for it: 403 BANNED. A member is removed, and a request rejected. One who is banned stays so.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Body NewBan
+		},
+		) (*openapi.Body[Ban], error) {
+			b, err := a.Hubs.Ban(ctx, v.Claim, in.ID, in.Body.UserID)
+			return openapi.Answer(banOf(b), err)
+		})
+	route(a, person, Bound{2, 25}, op("list-bans", http.MethodGet, "/hubs/{id}/bans", "The bans of a hub", "For its admins, the newest first.", http.StatusOK, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Paged
+		},
+		) (*openapi.Body[Items[Ban]], error) {
+			list := "bans " + in.ID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, err := a.Hubs.Bans(ctx, v.Claim, in.ID, after, in.Limit)
+			return pageOf(list, page.Items, page.Next, err, banOf)
+		})
+	route(a, person, Bound{5, 9}, op("end-ban", http.MethodDelete, "/hubs/{id}/bans/{ban}", "End a ban", "Admins do. The number may join again then, and is no member by it.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Ban string `path:"ban" doc:"The id of the ban" example:"01KA0000000000000000000012"`
+		},
+		) (*none, error) {
+			return nil, a.Hubs.EndBan(ctx, v.Claim, in.ID, in.Ban)
+		})
+	route(a, person, Bound{6, 13}, op("take-out-post", http.MethodDelete, "/hubs/{id}/posts/{post}", "Take a post out of a hub", "Admins do, also with posts that they do not see because of a block. The author is told. Members do not see it in the hub any more, and no one shares it into the hub again. One that is out already is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByHubPost) (*none, error) {
+			return nil, a.Posts.TakeOut(ctx, v.Claim, in.ID, in.Post)
+		})
+	route(a, person, Bound{3, 9}, op("put-back-post", http.MethodPut, "/hubs/{id}/posts/{post}", "Put a post back into a hub", "Admins do, with one that was taken out. One that is in it is as good.", http.StatusNoContent, 404),
+		func(ctx context.Context, v visit, in *ByHubPost) (*none, error) {
+			return nil, a.Posts.PutBack(ctx, v.Claim, in.ID, in.Post)
+		})
 	route(a, person, Bound{5, 10}, op("set-role", http.MethodPatch, "/hubs/{id}/members/{member}", "Give a member a role", "A super_admin does. One of them there always is.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByMember
@@ -153,7 +198,7 @@ func (a *api) hubs() {
 		{"approve", "Let somebody in", "Admins do, once for each request.", true},
 		{"reject", "Let somebody not in", "Admins do, once for each request. The person may ask again.", false},
 	} {
-		route(a, person, Bound{8, 15}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
+		route(a, person, Bound{9, 15}, op(decision.name+"-request", http.MethodPost, "/hubs/{id}/join-requests/{request}/"+decision.name, decision.summary, decision.description, http.StatusOK, 404, 409),
 			func(ctx context.Context, v visit, in *struct {
 				ByID
 				Request string `path:"request" doc:"The id of the request" example:"01KA0000000000000000000006"`
@@ -250,8 +295,8 @@ func (a *api) invitations() {
 		name, path string
 		bound      Bound
 	}{
-		{"", "/invitations/{token}", Bound{9, 18}},
-		{"my-", "/users/me/invitations/{id}", Bound{10, 18}},
+		{"", "/invitations/{token}", Bound{10, 18}},
+		{"my-", "/users/me/invitations/{id}", Bound{11, 18}},
 	} {
 		accept := op("accept-"+way.name+"invitation", http.MethodPost, way.path+"/accept", "Accept an invitation", "Only the person with the invited number may. Makes the caller a member, or a request where a member has invited.", http.StatusOK, 404, 409)
 		decline := op("decline-"+way.name+"invitation", http.MethodPost, way.path+"/decline", "Decline an invitation", "Only the person with the invited number may.", http.StatusNoContent, 404)
@@ -312,7 +357,7 @@ func (a *api) invitations() {
 	join.Responses = map[string]*huma.Response{"200": {Description: "The caller is a member", Content: map[string]*huma.MediaType{"application/json": {
 		Schema: &huma.Schema{Ref: "#/components/schemas/Joined"}, Example: Joined{Status: "member"},
 	}}}}
-	route(a, person, Bound{6, 11}, join, func(ctx context.Context, v visit, in *ByToken) (*joined, error) {
+	route(a, person, Bound{6, 13}, join, func(ctx context.Context, v visit, in *ByToken) (*joined, error) {
 		id, err := a.Hubs.Join(ctx, v.Claim, in.Token)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/manage"
+	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
@@ -24,30 +25,40 @@ type ReportState string
 // Schema returns the values.
 func (ReportState) Schema(huma.Registry) *huma.Schema { return openapi.OneOf(manage.States) }
 
-// A NewReport reports one of the three.
+// A NewReport reports one thing.
 type NewReport struct {
 	Reason  Reason `json:"reason" doc:"What it is" example:"spam"`
 	Details string `json:"details,omitempty" doc:"Up to 2,000 characters" example:"The same text under every post"`
 	UserID  string `json:"userId,omitempty" doc:"A person" example:"01KA0000000000000000000001"`
 	PostID  string `json:"postId,omitempty" doc:"Or a post" example:"01KA0000000000000000000003"`
 	HubID   string `json:"hubId,omitempty" doc:"Or a hub" example:"01KA0000000000000000000004"`
+
+	CommentID    string `json:"commentId,omitempty" doc:"Or a comment on the post postId" example:"01KA0000000000000000000008"`
+	DiscussionID string `json:"discussionId,omitempty" doc:"The discussion of messageId" example:"01KA0000000000000000000010"`
+	MessageID    string `json:"messageId,omitempty" doc:"Or a message of the discussion discussionId in the hub hubId" example:"01KA0000000000000000000011"`
 }
 
 // target returns what is reported.
 func (r NewReport) target() (manage.Target, error) {
-	all := []manage.Target{{Kind: manage.APerson, ID: r.UserID}, {Kind: manage.APost, ID: r.PostID}, {Kind: manage.AHub, ID: r.HubID}}
-	var of manage.Target
-	n := 0
-	for _, t := range all {
-		if t.ID != "" {
-			of = t
-			n++
+	switch given := (NewReport{UserID: r.UserID, PostID: r.PostID, HubID: r.HubID, CommentID: r.CommentID, DiscussionID: r.DiscussionID, MessageID: r.MessageID}); given {
+	case NewReport{UserID: r.UserID}:
+		if r.UserID != "" {
+			return manage.Target{Kind: manage.APerson, ID: r.UserID}, nil
+		}
+	case NewReport{PostID: r.PostID}:
+		return manage.Target{Kind: manage.APost, ID: r.PostID}, nil
+	case NewReport{HubID: r.HubID}:
+		return manage.Target{Kind: manage.AHub, ID: r.HubID}, nil
+	case NewReport{PostID: r.PostID, CommentID: r.CommentID}:
+		if r.PostID != "" {
+			return manage.Target{Kind: manage.AComment, ID: r.PostID + "|" + r.CommentID}, nil
+		}
+	case NewReport{HubID: r.HubID, DiscussionID: r.DiscussionID, MessageID: r.MessageID}:
+		if r.HubID != "" && r.DiscussionID != "" && r.MessageID != "" {
+			return manage.Target{Kind: manage.AMessage, ID: r.HubID + "|" + r.DiscussionID + "|" + r.MessageID}, nil
 		}
 	}
-	if n != 1 {
-		return of, &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body", Message: "give one of userId, postId and hubId"}}}
-	}
-	return of, nil
+	return manage.Target{}, &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body", Message: "give userId, postId or hubId, or commentId with postId, or messageId with discussionId and hubId"}}}
 }
 
 // Reported is a report as its reporter sees it.
@@ -64,16 +75,28 @@ type reported struct {
 
 // A Report is one as those who manage the service see it.
 type Report struct {
-	ReportID  string      `json:"reportId" doc:"The id of the report" example:"01KA000000000000000000000A"`
-	Reporter  Person      `json:"reporter" doc:"Who reported"`
-	UserID    *string     `json:"userId" doc:"The person that is reported, or null" example:"01KA0000000000000000000001"`
-	PostID    *string     `json:"postId" doc:"The post, or null" example:"01KA0000000000000000000003"`
-	HubID     *string     `json:"hubId" doc:"The hub, or null" example:"01KA0000000000000000000004"`
-	Reason    Reason      `json:"reason" doc:"What it is" example:"spam"`
-	Details   string      `json:"details" doc:"What the reporter wrote to it, or nothing" example:"The same text under every post"`
-	Status    ReportState `json:"status" doc:"Whether it is decided" example:"open"`
-	CreatedAt string      `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
-	DecidedAt *string     `json:"decidedAt" format:"date-time" doc:"When it was decided, or null" example:"2026-11-01T12:00:00.000Z"`
+	ReportID     string      `json:"reportId" doc:"The id of the report" example:"01KA000000000000000000000A"`
+	Reporter     Person      `json:"reporter" doc:"Who reported"`
+	UserID       *string     `json:"userId" doc:"The person that is reported, or null" example:"01KA0000000000000000000001"`
+	PostID       *string     `json:"postId" doc:"The post, or null" example:"01KA0000000000000000000003"`
+	HubID        *string     `json:"hubId" doc:"The hub, or null" example:"01KA0000000000000000000004"`
+	CommentID    *string     `json:"commentId" doc:"The comment on the post, or null" example:"01KA0000000000000000000008"`
+	DiscussionID *string     `json:"discussionId" doc:"The discussion of the message, or null" example:"01KA0000000000000000000010"`
+	MessageID    *string     `json:"messageId" doc:"The message, or null" example:"01KA0000000000000000000011"`
+	Copy         Copy        `json:"copy" doc:"What the reporter saw"`
+	Reason       Reason      `json:"reason" doc:"What it is" example:"spam"`
+	Details      string      `json:"details" doc:"What the reporter wrote to it, or nothing" example:"The same text under every post"`
+	Status       ReportState `json:"status" doc:"Whether it is decided" example:"open"`
+	CreatedAt    string      `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
+	DecidedAt    *string     `json:"decidedAt" format:"date-time" doc:"When it was decided, or null" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// A Copy is a thing as its reporter saw it.
+type Copy struct {
+	UserID   *string `json:"userId" doc:"Who wrote it, or null of a hub and of reports that have no copy" example:"01KA0000000000000000000001"`
+	Username *string `json:"username" doc:"The username then, or null" example:"Ann_1"`
+	FullName *string `json:"fullName" doc:"The name then, or null" example:"Ann Example"`
+	Text     string  `json:"text" doc:"All its texts, with empty lines between" example:"Buy my tea"`
 }
 
 func reportOf(r manage.Report) Report {
@@ -85,8 +108,31 @@ func reportOf(r manage.Report) Report {
 		one.PostID = &r.Target.ID
 	case manage.AHub:
 		one.HubID = &r.Target.ID
+	case manage.AComment:
+		ids := r.Target.Parts()
+		one.PostID, one.CommentID = &ids[0], &ids[1]
+	case manage.AMessage:
+		ids := r.Target.Parts()
+		one.HubID, one.DiscussionID, one.MessageID = &ids[0], &ids[1], &ids[2]
 	}
+	one.Copy = Copy{httpjson.OptionalText(r.Copy.UserID), httpjson.OptionalText(r.Copy.Username), httpjson.OptionalText(r.Copy.Name), r.Copy.Text}
 	return one
+}
+
+// A NewSuspension says how long a person is suspended, and why.
+type NewSuspension struct {
+	Days   int    `json:"days" doc:"1 to 3,650" example:"7"`
+	Reason string `json:"reason" doc:"1 to 500 characters, which the person reads" example:"Insults under many posts"`
+}
+
+// A Suspension is one as those who manage the service see it.
+type Suspension struct {
+	Until  *string `json:"until" format:"date-time" doc:"Until when the person is suspended, or null" example:"2026-11-08T12:00:00.000Z"`
+	Reason *string `json:"reason" doc:"Why, or null" example:"Insults under many posts"`
+}
+
+func suspensionOf(x people.Suspension) Suspension {
+	return Suspension{httpjson.OptionalTime(x.Until), httpjson.OptionalText(x.Reason)}
 }
 
 // A Decision ends a report.
@@ -95,11 +141,11 @@ type Decision struct {
 }
 
 func (a *api) reports() {
-	report := operation("people", "report", http.MethodPost, "/reports", "Report a person, a post or a hub", "Once, what the caller may see: again it is answered 200 with the same report. Those who manage the service alone learn of it.", http.StatusCreated, 404)
+	report := operation("people", "report", http.MethodPost, "/reports", "Report a person, a post, a comment, a hub or a message", "Once, what the caller may see: again it is answered 200 with the same report. Those who manage the service alone learn of it.", http.StatusCreated, 404)
 	report.Responses = map[string]*huma.Response{"200": {Description: "The caller has reported it before", Content: map[string]*huma.MediaType{"application/json": {
 		Schema: &huma.Schema{Ref: "#/components/schemas/Reported"}, Example: Reported{"01KA000000000000000000000A", manage.Open},
 	}}}}
-	route(a, person, Bound{6, 20}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
+	route(a, person, Bound{9, 21}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
 		of, err := in.Body.target()
 		if err != nil {
 			return nil, err
@@ -133,6 +179,27 @@ func (a *api) reports() {
 			p, err := a.People.RestoreUser(ctx, v.Claim, in.ID)
 			return openapi.Answer(personOf(p), err)
 		})
+	suspension := func(id, method, summary, description string, status int) huma.Operation {
+		return operation("admin", id, method, "/admin/users/{id}/suspension", summary, description, status, 404)
+	}
+	route(a, person, Bound{2, 6}, suspension("get-suspension", http.MethodGet, "Whether a person is suspended", "And until when, and why.", http.StatusOK),
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Suspension], error) {
+			x, _, err := a.People.SuspensionOf(ctx, v.Claim, in.ID)
+			return openapi.Answer(suspensionOf(x), err)
+		})
+	route(a, person, Bound{3, 8}, suspension("suspend", http.MethodPut, "Suspend a person", "For some days from now, in place of a suspension that there is. The person can sign in, sign out and leave; all other routes answer 403 ACCOUNT_SUSPENDED with the time and the reason. What the person has posted stays. People who manage the service are not suspended.", http.StatusOK),
+		func(ctx context.Context, v visit, in *struct {
+			ByID
+			Body NewSuspension
+		},
+		) (*openapi.Body[Suspension], error) {
+			x, err := a.People.Suspend(ctx, v.Claim, in.ID, in.Body.Days, in.Body.Reason)
+			return openapi.Answer(suspensionOf(x), err)
+		})
+	route(a, person, Bound{3, 8}, suspension("end-suspension", http.MethodDelete, "End a suspension", "All is as it was. One who is not suspended is as good.", http.StatusNoContent),
+		func(ctx context.Context, v visit, in *ByID) (*none, error) {
+			return nil, a.People.EndSuspension(ctx, v.Claim, in.ID)
+		})
 	route(a, person, Bound{6, 23}, operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.RemoveAny(ctx, v.Claim, in.ID)
@@ -140,6 +207,11 @@ func (a *api) reports() {
 	route(a, person, Bound{6, 23}, operation("admin", "restore-any-post", http.MethodPost, "/admin/posts/{id}/restore", "Bring back a post", "One that somebody who manages the service has deleted. One that is there is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.RestoreAny(ctx, v.Claim, in.ID)
+		})
+	route(a, person, Bound{20, 40}, operation("admin", "delete-reported", http.MethodPost, "/admin/reports/{id}/delete", "Delete what is reported", "A post, a comment or a message. The report is resolved, unless it was decided before.", http.StatusOK, 404, 409),
+		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Report], error) {
+			r, err := a.Posts.Manage.DeleteReported(ctx, v.Claim, in.ID)
+			return openapi.Answer(reportOf(r), err)
 		})
 	route(a, person, Bound{11, 15}, operation("admin", "decide-report", http.MethodPost, "/admin/reports/{id}/decide", "Decide a report", "Once.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {

@@ -355,16 +355,20 @@ type Card struct {
 	Slider      *Slider    `json:"slider" doc:"Null if there is nothing to vote on"`
 	Counts      CardCounts `json:"counts" doc:"What is around it"`
 	Vote        *Summary   `json:"vote" doc:"The votes, or null without a slider"`
+	TakenOutOf  []HubName  `json:"takenOutOf" nullable:"false" doc:"For its author: the hubs out of which an admin took it"`
 	Viewer      Viewer     `json:"viewer" doc:"The caller"`
 }
 
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
 		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: httpjson.FormatTime(c.CreatedAt), ThoughtText: httpjson.OptionalText(c.Thought),
-		Slider: sliderOf(c), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, IsRepost: c.SourceID != "",
+		Slider: sliderOf(c), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, TakenOutOf: []HubName{}, IsRepost: c.SourceID != "",
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})
+	}
+	for _, hub := range c.TakenOut {
+		card.TakenOutOf = append(card.TakenOutOf, HubName{hub.ID, hub.Name})
 	}
 	if a := c.Article; a != nil {
 		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription, a.More}

@@ -218,3 +218,17 @@ type Joined struct {
 	Status        string `json:"status" enum:"pending_admin_approval,member" doc:"Whether an admin decides, or the caller is a member" example:"pending_admin_approval"`
 	JoinRequestID string `json:"joinRequestId,omitempty" doc:"What the admins decide" example:"01KA0000000000000000000006"`
 }
+
+// NewBan says who is banned.
+type NewBan struct {
+	UserID string `json:"userId" doc:"The id of the person" example:"01KA0000000000000000000001"`
+}
+
+// A Ban keeps a phone number out of a hub.
+type Ban struct {
+	BanID     string `json:"banId" doc:"The id of the ban" example:"01KA0000000000000000000012"`
+	Person    Person `json:"person" doc:"Who is banned"`
+	CreatedAt string `json:"createdAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
+}
+
+func banOf(b hubs.Ban) Ban { return Ban{b.ID, personOf(b.Person), httpjson.FormatTime(b.CreatedAt)} }

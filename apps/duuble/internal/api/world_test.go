@@ -81,7 +81,7 @@ func newWorld(t *testing.T) *world {
 		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
 	})
 	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: entropy, People: w.people})
-	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, VotesAnHour: 300})
+	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.talks = discussions.New(w.posts)
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})

@@ -49,7 +49,7 @@ type Service struct {
 // New returns the service. Posts and accounts that go for good take what it has of them along.
 func New(p *posts.Service) *Service {
 	s := &Service{p.Config, p}
-	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages}
+	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages, Look: s.lookAtMessage, Remove: s.removeMessage}
 	return s
 }
 
@@ -289,8 +289,12 @@ func (s *Service) forgetPost(ctx context.Context, post string, in []string) erro
 		partition := schema.Discussion(hub, t.id)
 		for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Prefix(partition, "g")) {
 			if err == nil && !strings.HasPrefix(row.Row, places) {
-				if m := parseMessage(row); m.AuthorID != "" {
+				m := parseMessage(row)
+				if m.AuthorID != "" {
 					err = s.RemoveKey(ctx, s.Tables.Users, m.byAuthor())
+				}
+				if err == nil {
+					err = s.posts.Manage.Forget(ctx, m.target())
 				}
 			}
 			if err != nil {

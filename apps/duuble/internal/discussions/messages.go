@@ -5,8 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -22,7 +25,8 @@ func noMessage() error {
 	return fault.Coded(fault.NotFound, MessageNotFound, "there is no such message")
 }
 
-// A Message is a text in a discussion. It is neither edited nor deleted.
+// A Message is a text in a discussion. It is not edited. One that is deleted stays without its text,
+// so that its replies and all counts stay what they were.
 type Message struct {
 	ID, HubID, DiscussionID string
 	AuthorID                string // "" of a person whose account was purged
@@ -30,9 +34,17 @@ type Message struct {
 	Text                    string
 	Parent                  string // the message to which it replies, "" if it is no reply
 	Replies                 int64  // of one that is no reply
+	DeletedBy               string // ByAuthor, ByAdmin or ByManager; "" of one that is there
 	CreatedAt               time.Time
 	etag                    string
 }
+
+// Messages are deleted by their authors, admins of the hub, and managers of the service.
+const (
+	ByAuthor  = "author"
+	ByAdmin   = "admin"
+	ByManager = "manager"
+)
 
 const (
 	rootRows  = "g|"
@@ -52,12 +64,16 @@ func (m *Message) toRow() table.Row {
 	if m.Parent != "" {
 		at = replyRows + m.Parent + "|" + m.ID
 	}
-	return table.Row{Key: m.rowKey(at), ETag: m.etag, Props: table.Props{
+	props := table.Props{
 		{Name: "author_id", Value: table.String(m.AuthorID)},
 		{Name: "text", Value: table.String(m.Text)},
 		{Name: "created_at", Value: table.Time(m.CreatedAt)},
 		{Name: "reply_count", Value: table.Int64(m.Replies)},
-	}}
+	}
+	if m.DeletedBy != "" {
+		props = append(props, table.Prop{Name: "deleted_by", Value: table.String(m.DeletedBy)})
+	}
+	return table.Row{Key: m.rowKey(at), ETag: m.etag, Props: props}
 }
 
 // placeRow is the row by which it is found.
@@ -75,7 +91,7 @@ func parseMessage(row table.Row) *Message {
 	in := strings.Split(row.Partition, "|")
 	m := &Message{
 		ID: lists.ID(row), HubID: in[1], DiscussionID: in[2], AuthorID: p.Get("author_id").Str(), Text: p.Get("text").Str(),
-		CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(), etag: row.ETag,
+		CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(), DeletedBy: p.Get("deleted_by").Str(), etag: row.ETag,
 	}
 	if rest, is := strings.CutPrefix(row.Row, replyRows); is {
 		m.Parent, _, _ = strings.Cut(rest, "|")
@@ -124,9 +140,14 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 	var b rules.Broken
 	b.Lines("text", text, 1, MaxMessage)
 	repeats.Check(&b, key)
+	limit := people.Limit{Bucket: "message" + c.UserID, Size: 24 * time.Hour, Most: s.MessagesADay, Code: posts.Limited, Text: "you have written as many messages as a person may in a day; wait and try again"}
+	var written people.Window
 	var t *thread
 	var root *Message
-	u, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) error {
+	u, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
+		written, err = s.People.Window(ctx, limit)
+		return err
+	}, func(ctx context.Context) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
 			t, err = s.readThread(ctx, hub, discussion)
 			return err
@@ -159,9 +180,19 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 	}
 	made := &Message{ID: schema.NewID(s.Now().UTC(), s.Entropy), HubID: hub, DiscussionID: discussion, AuthorID: u.ID, Author: u.Person(), Text: text}
 	if key != "" {
-		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key, []string{"message", hub, discussion, text, parent}, made.ID); err != nil {
+		fresh := made.ID
+		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key, []string{"message", hub, discussion, text, parent}, fresh); err != nil {
 			return Message{}, err
 		}
+		if made.ID != fresh { // an earlier request may have written it
+			there, err := s.readMessage(ctx, hub, discussion, made.ID)
+			if err != nil || there != nil {
+				return withAuthor(there, u), err
+			}
+		}
+	}
+	if err := limit.Check(written, s.Now()); err != nil {
+		return Message{}, err
 	}
 	made.CreatedAt = schema.TimeOf(made.ID)
 	if root != nil {
@@ -170,6 +201,7 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 	before := []func(context.Context) error{
 		func(ctx context.Context) error { return s.moveToTop(ctx, t) },
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
+		func(ctx context.Context) error { return s.People.Count(ctx, limit, written, made.ID) },
 	}
 	if err = rowstore.All(ctx, before...); err != nil {
 		return Message{}, err
@@ -178,6 +210,115 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 		s.Hubs.Acted(ctx, u.ID, hub)
 	}
 	return *made, err
+}
+
+// withAuthor returns a message that its author has written before; the zero one if there is none.
+func withAuthor(m *Message, u people.User) Message {
+	if m == nil {
+		return Message{}
+	}
+	m.Author = u.Person()
+	return *m
+}
+
+// DeleteMessage takes the text off a message, for its author and for admins of the hub, from whom
+// neither a block nor a post that is hidden keeps it. One that was deleted before is as good.
+func (s *Service) DeleteMessage(ctx context.Context, c people.Claim, hub, discussion, id string) error {
+	var t *thread
+	var m *Message
+	_, mine, err := s.Hubs.MembershipOf(ctx, c, hub, hubs.Member, func(ctx context.Context) (err error) {
+		t, err = s.readThread(ctx, hub, discussion)
+		return err
+	}, func(ctx context.Context) (err error) {
+		m, err = s.readMessage(ctx, hub, discussion, id)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case t == nil:
+		return noDiscussion()
+	case m == nil:
+		return noMessage()
+	case m.AuthorID == c.UserID:
+		return s.blank(ctx, m, ByAuthor)
+	case mine.May(hubs.Admin):
+		return s.blank(ctx, m, ByAdmin)
+	}
+	hidden := false
+	err = rowstore.Both(ctx, func(ctx context.Context) error {
+		return s.mustSee(ctx, c.UserID, t)
+	}, func(ctx context.Context) (err error) {
+		hidden, err = s.People.Hidden(ctx, c.UserID, m.AuthorID)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case hidden:
+		return noMessage()
+	}
+	return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a message, and admins of the hub, can delete it")
+}
+
+// blank takes the text off a message.
+func (s *Service) blank(ctx context.Context, m *Message, by string) error {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+		m, err := s.readMessage(ctx, m.HubID, m.DiscussionID, m.ID)
+		if err != nil || m == nil || m.DeletedBy != "" {
+			return nil, err
+		}
+		m.Text, m.DeletedBy = "", by
+		return []table.Op{rowstore.Put(m.toRow())}, nil
+	})
+}
+
+// target is what a report of the message names.
+func (m *Message) target() manage.Target {
+	return manage.Target{Kind: manage.AMessage, ID: m.HubID + "|" + m.DiscussionID + "|" + m.ID}
+}
+
+// lookAtMessage returns a copy of a message that is reported, as a member of its hub sees it.
+func (s *Service) lookAtMessage(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error) {
+	ids := append(t.Parts(), "", "")
+	var thread *thread
+	var m *Message
+	var in []string
+	err := rowstore.All(ctx, func(ctx context.Context) (err error) {
+		thread, err = s.readThread(ctx, ids[0], ids[1])
+		return err
+	}, func(ctx context.Context) (err error) {
+		m, err = s.readMessage(ctx, ids[0], ids[1], ids[2])
+		return err
+	}, func(ctx context.Context) (err error) {
+		in, err = s.Hubs.In(ctx, c.UserID, ids[:1])
+		return err
+	})
+	if err == nil && len(in) == 0 {
+		err = noDiscussion()
+	}
+	if err == nil {
+		err = s.mustSee(ctx, c.UserID, thread)
+	}
+	if err == nil && (m == nil || m.DeletedBy != "") {
+		err = noMessage()
+	}
+	if err != nil {
+		return manage.Copy{}, err
+	}
+	authors, hidden, err := s.posts.Authors(ctx, c.UserID, []string{m.AuthorID})
+	if err == nil && hidden[m.AuthorID] {
+		err = noMessage()
+	}
+	by := authors[m.AuthorID]
+	by.ID = m.AuthorID // also of a person who has left
+	return manage.CopyOf(by, m.Text), err
+}
+
+// removeMessage takes the text off a message that is reported, for those who manage the service.
+func (s *Service) removeMessage(ctx context.Context, t manage.Target) error {
+	ids := append(t.Parts(), "", "")
+	return s.blank(ctx, &Message{ID: ids[2], HubID: ids[0], DiscussionID: ids[1]}, ByManager)
 }
 
 // rootOf returns the message on which a reply to a message hangs; nil if there is none.

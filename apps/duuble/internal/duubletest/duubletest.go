@@ -50,8 +50,8 @@ func People(rows *rowstore.Store, queues queue.Queues, luck *repeatable.Luck, ke
 // Number returns the telephone number of the person i.
 func Number(i int) string { return fmt.Sprintf("+346%08d", i) }
 
-// Enter makes an account that is complete, for the person i.
-func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
+// SignIn signs the person i in, whose account may be new.
+func SignIn(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
 	t.Helper()
 	ctx := t.Context()
 	c, err := s.RequestCode(ctx, "sms", Number(i), "sign_in", people.Asker{Site: "x"})
@@ -61,8 +61,16 @@ func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
 	require.NoError(t, err)
 	claim, err := s.ParseAccess(in.Tokens.Access)
 	require.NoError(t, err)
+	return claim
+}
+
+// Enter makes an account that is complete, for the person i.
+func Enter(t testing.TB, s *people.Service, phone *Phone, i int) people.Claim {
+	t.Helper()
+	ctx := t.Context()
+	claim := SignIn(t, s, phone, i)
 	name := fmt.Sprintf("Person%d", i)
-	_, err = s.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
+	_, err := s.SetBasics(ctx, claim, people.Basics{Username: &name, FullName: &name})
 	require.NoError(t, err)
 	_, err = s.AcceptTerms(ctx, claim, "1", "1")
 	require.NoError(t, err)

@@ -63,6 +63,11 @@ func (s *Service) Rekey(ctx context.Context) error {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
+		if strings.HasPrefix(row.Row, banRows) {
+			if err := s.rekeyBan(ctx, parseBan(row)); err != nil {
+				return err
+			}
+		}
 		if !strings.HasPrefix(row.Row, "iv|") {
 			continue
 		}
@@ -151,6 +156,10 @@ func (s *Service) eachPointer(ctx context.Context, do func(name string, key tabl
 			case Pending:
 			default:
 				err = over(v.overAt(), row.Row)
+			}
+		case "bd":
+			if b := parseBan(row); b.UserID != "" {
+				err = do(s.Tables.Users, b.byUser())
 			}
 		case "ln":
 			l := parseLink(row)

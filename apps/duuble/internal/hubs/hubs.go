@@ -16,11 +16,12 @@
 //	ln|{id}                      a link
 //	ji|{id}, jr|{status}|{inv}|{id}    a request to join, and requests by status and time
 //	jp|{user}                    which pending request the person has
+//	bd|{inv}|{id}, bn|{number}   a ban, and which one a number has
 //	o|{change}|{n}               people who must be told of a change
 //	w|{word}                     a word by which the hub is found, see package search
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
-// the partition of a user, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and
+// the partition of a user, and bn|{hub}|{ban}, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and
 // due|hub|{hour} of Admin. A pointer to a row that is not there, or not any more, means nothing. So
 // a process may stop anywhere.
 package hubs

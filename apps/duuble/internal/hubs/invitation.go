@@ -504,12 +504,14 @@ func (s *Service) Accept(ctx context.Context, c people.Claim, k Key) (Outcome, e
 	var waits *Request
 	var m *Membership
 	first := func(ctx context.Context) error {
-		return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		return rowstore.All(ctx, func(ctx context.Context) (err error) {
 			waits, err = s.pendingRequest(ctx, hub, u.ID)
 			return err
 		}, func(ctx context.Context) (err error) {
 			m, err = s.readMembership(ctx, hub, u.ID)
 			return err
+		}, func(ctx context.Context) error {
+			return s.checkBan(ctx, hub, number)
 		})
 	}
 	open := func(ctx context.Context, v *Invitation) (ops []table.Op, err error) {

@@ -153,9 +153,12 @@ func (s *Service) Linked(ctx context.Context, c people.Claim, token string) (Hub
 // Join asks the admins of the hub of a link to let the caller in, once while a request waits. It
 // returns "" of a member.
 func (s *Service) Join(ctx context.Context, c people.Claim, token string) (request string, err error) {
-	hub := ""
+	hub, number := "", ""
 	u, err := s.People.Member(ctx, c, s.checkRoom(c.UserID), func(ctx context.Context) (err error) {
 		hub, err = s.hubOfLink(ctx, token)
+		return err
+	}, func(ctx context.Context) (err error) {
+		number, err = s.People.NumberOf(ctx, c.UserID)
 		return err
 	})
 	if err == nil && hub == "" {
@@ -169,12 +172,14 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 	ask := func(ctx context.Context) ([]table.Op, error) {
 		var waits *Request
 		var m *Membership
-		err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
+		err := rowstore.All(ctx, func(ctx context.Context) (err error) {
 			waits, err = s.pendingRequest(ctx, hub, u.ID)
 			return err
 		}, func(ctx context.Context) (err error) {
 			m, err = s.readMembership(ctx, hub, u.ID)
 			return err
+		}, func(ctx context.Context) error {
+			return s.checkBan(ctx, hub, number)
 		})
 		switch {
 		case err != nil:

@@ -264,6 +264,27 @@ func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, read
 	return u, err
 }
 
+// MembershipOf is MustBeIn for members with a role, and returns what the caller is in the hub.
+func (s *Service) MembershipOf(ctx context.Context, c people.Claim, hub, least string, reads ...func(context.Context) error) (people.User, *Membership, error) {
+	return s.checkRole(ctx, c, hub, least, reads...)
+}
+
+// Managed returns those of some hubs of which a person is an admin, of the first fewHubs.
+func (s *Service) Managed(ctx context.Context, user string, hubs []string) (managed []string, err error) {
+	hubs = hubs[:min(len(hubs), fewHubs)]
+	found := make([]*Membership, len(hubs))
+	err = rowstore.Each(ctx, len(hubs), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		found[i], err = s.readMembership(ctx, hubs[i], user)
+		return err
+	})
+	for i, m := range found {
+		if m.May(Admin) {
+			managed = append(managed, hubs[i])
+		}
+	}
+	return managed, err
+}
+
 const hubsOfUser = "h|"
 
 // pointAt writes the row by which the hubs of a user are found. It stays when the user leaves, as

@@ -166,6 +166,9 @@ func (s *Service) PurgeUser(ctx context.Context, user string, left time.Time) er
 	if err != nil {
 		return err
 	}
+	if err := s.eachOf(ctx, user, banned, func(row table.Row) error { return s.disownBan(ctx, row) }); err != nil {
+		return err
+	}
 	return s.eachOf(ctx, user, hubsOfUser, func(row table.Row) error {
 		id := strings.TrimPrefix(row.Row, hubsOfUser)
 		err := s.endMembership(ctx, id, user, left)

@@ -190,15 +190,22 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 // membership as it will be.
 func (s *Service) joiningOps(ctx context.Context, hub, user, change string) (ops []table.Op, m *Membership, err error) {
 	var t tally
-	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	number := ""
+	err = rowstore.All(ctx, func(ctx context.Context) (err error) {
 		m, err = s.readMembership(ctx, hub, user)
 		return err
 	}, func(ctx context.Context) (err error) {
 		t, err = s.readTally(ctx, hub)
 		return err
+	}, func(ctx context.Context) (err error) {
+		number, err = s.People.NumberOf(ctx, user)
+		return err
 	})
 	if err != nil || m.isLive() {
 		return nil, m, err
+	}
+	if err := s.checkBan(ctx, hub, number); err != nil { // which is written with the count
+		return nil, nil, err
 	}
 	if t.members >= MaxMembers {
 		return nil, nil, fault.Coded(fault.Conflict, HubFull, "the hub has as many members as it may")

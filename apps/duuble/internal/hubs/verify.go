@@ -84,7 +84,9 @@ func (a *audit) add(row table.Row) {
 		if v.Status == Invited {
 			a.want[v.lockKey().Row] = true
 		}
-	case "mj", "mr", "jr", "jp", "ivd", "ip":
+	case "bd":
+		a.want[parseBan(row).lockKey().Row] = true
+	case "mj", "mr", "jr", "jp", "ivd", "ip", "bn":
 		a.got[row.Row] = true
 	}
 }

@@ -20,7 +20,8 @@ type Config struct {
 	Tables  schema.Tables // prefixed
 	Entropy io.Reader
 	People  *people.Service
-	See     func(ctx context.Context, c people.Claim, t Target) error // an error unless the caller may see it
+	Look    func(ctx context.Context, c people.Claim, t Target) (Copy, error) // an error unless the caller may see it
+	Remove  func(ctx context.Context, c people.Claim, t Target) error         // deletes it
 }
 
 // New returns the service.

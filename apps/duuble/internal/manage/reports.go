@@ -21,7 +21,9 @@ import (
 //	repk|{user}       {target}         the report
 //	rep|{status}      {inv}|{report}   names it, and is written before
 //	rept|{target}     {user}           likewise
+//	repa|{author}     {report}         likewise, of the person whose thing it is
 //
+// It has a copy of the thing as its reporter saw it.
 // A row that names a report of another id or status, or none, means nothing.
 
 // The states of reports.
@@ -40,6 +42,8 @@ var (
 const (
 	// MaxDetails is how long the details of a report are at most, in characters.
 	MaxDetails = 2000
+	// MaxCopied is how much of the text of an article a copy has, in characters.
+	MaxCopied = 2000
 	// ReportsADay is how many reports a person may make in a day.
 	ReportsADay = 100
 )
@@ -48,18 +52,41 @@ const (
 const (
 	ReportNotFound fault.Code = "REPORT_NOT_FOUND"
 	AlreadyDecided fault.Code = "ALREADY_DECIDED"
+	NotDeletable   fault.Code = "NOT_DELETABLE"
 	Limited        fault.Code = "LIMITED"
 )
 
-// A Target is what is reported: a person, a post or a hub.
+// A Target is what is reported. Its ID is that of a person, a post or a hub, of a post and a comment
+// on it, or of a hub, a discussion and a message, with bars between.
 type Target struct{ Kind, ID string }
+
+// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub.
+type Copy struct{ UserID, Username, Name, Text string }
+
+// CopyOf returns a copy of texts of a person, of which those that are empty are left out.
+func CopyOf(by people.Person, texts ...string) Copy {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
+	return Copy{by.ID, by.Username, by.FullName, strings.Join(texts, "\n\n")}
+}
 
 // The kinds of targets.
 const (
-	APerson = "user"
-	APost   = "post"
-	AHub    = "hub"
+	APerson  = "user"
+	APost    = "post"
+	AHub     = "hub"
+	AComment = "comment"
+	AMessage = "message"
 )
+
+// Parts returns the ids of a target.
+func (t Target) Parts() []string { return strings.Split(t.ID, "|") }
+
+// isNamed reports whether a target names something.
+func (t Target) isNamed() bool {
+	parts := map[string]int{APerson: 1, APost: 1, AHub: 1, AComment: 2, AMessage: 3}
+	ids := t.Parts()
+	return len(ids) == parts[t.Kind] && !slices.ContainsFunc(ids, func(id string) bool { return !schema.IsID(id) })
+}
 
 func (t Target) rowKey() string { return t.Kind + "|" + t.ID }
 
@@ -70,6 +97,7 @@ type Report struct {
 	Target          Target
 	Reason, Details string
 	Status          string
+	Copy            Copy // the zero Copy of a report of before
 	CreatedAt       time.Time
 	DecidedAt       time.Time // zero until it is decided
 	change          string
@@ -80,6 +108,7 @@ const (
 	reportRows = "repk|"
 	statusRows = "rep|"
 	targetRows = "rept|"
+	authorRows = "repa|"
 )
 
 func reportKey(user, target string) table.Key {
@@ -95,6 +124,10 @@ var reportColumns = rowstore.Columns[Report]{
 	rowstore.Instant("created_at", func(r *Report) *time.Time { return &r.CreatedAt }),
 	rowstore.Text("change", func(r *Report) *string { return &r.change }),
 	rowstore.Instant("decided_at", func(r *Report) *time.Time { return &r.DecidedAt }).Optional(),
+	rowstore.Text("copy_user_id", func(r *Report) *string { return &r.Copy.UserID }).Optional(),
+	rowstore.Text("copy_username", func(r *Report) *string { return &r.Copy.Username }).Optional(),
+	rowstore.Text("copy_name", func(r *Report) *string { return &r.Copy.Name }).Optional(),
+	rowstore.Text("copy_text", func(r *Report) *string { return &r.Copy.Text }).Optional(),
 }
 
 func (r *Report) toRow() table.Row {
@@ -130,6 +163,18 @@ func (r *Report) byTarget() table.Row {
 	return table.Row{Key: table.Key{Partition: targetRows + r.Target.rowKey(), Row: r.ReporterID}}
 }
 
+// pointers are all rows that name a report, but for that of its status.
+func (r *Report) pointers() []table.Row {
+	rows := []table.Row{r.byTarget()}
+	if r.Copy.UserID != "" {
+		rows = append(rows, table.Row{Key: table.Key{Partition: authorRows + r.Copy.UserID, Row: r.ID}, Props: table.Props{
+			{Name: "reporter_id", Value: table.String(r.ReporterID)},
+			{Name: "target", Value: table.String(r.Target.rowKey())},
+		}})
+	}
+	return rows
+}
+
 func (s *Service) writePointers(ctx context.Context, rows ...table.Row) error {
 	return rowstore.Each(ctx, len(rows), len(rows), func(ctx context.Context, i int) error { return s.Upsert(ctx, s.Tables.Admin, rows[i]) })
 }
@@ -148,16 +193,17 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 		window, err = s.People.Window(ctx, limit)
 		return err
 	}}
-	if schema.IsID(t.ID) {
+	var seen Copy
+	if t.isNamed() {
 		reads = append(reads, func(ctx context.Context) error {
-			unseen = s.See(ctx, c, t)
+			seen, unseen = s.Look(ctx, c, t)
 			return nil
 		}, func(ctx context.Context) (err error) {
 			there, err = s.readReport(ctx, c.UserID, t.rowKey())
 			return err
 		})
 	} else {
-		unseen = s.See(ctx, c, Target{t.Kind, "none"})
+		_, unseen = s.Look(ctx, c, Target{t.Kind, "none"})
 	}
 	u, err := s.People.Member(ctx, c, reads...)
 	if err == nil {
@@ -176,11 +222,11 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 		return r, false, err
 	}
 	id := schema.NewID(s.Now().UTC(), s.Entropy)
-	made := &Report{ID: id, ReporterID: u.ID, Target: t, Reason: reason, Details: details, Status: Open, CreatedAt: schema.TimeOf(id), change: id}
+	made := &Report{ID: id, ReporterID: u.ID, Target: t, Reason: reason, Details: details, Status: Open, Copy: seen, CreatedAt: schema.TimeOf(id), change: id}
 	if err = s.People.Count(ctx, limit, window, id); err != nil {
 		return r, false, err
 	}
-	if err = s.writePointers(ctx, made.byStatus(Open), made.byTarget()); err != nil {
+	if err = s.writePointers(ctx, append(made.pointers(), made.byStatus(Open))...); err != nil {
 		return r, false, err
 	}
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
@@ -199,6 +245,15 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 		err = s.RemoveKey(ctx, s.Tables.Admin, made.byStatus(Open).Key)
 	}
 	return r, isNew, err
+}
+
+// Sees returns an error unless the caller may see, and so report, something.
+func (s *Service) Sees(ctx context.Context, c people.Claim, t Target) error {
+	if !t.isNamed() {
+		t.ID = "none"
+	}
+	_, err := s.Look(ctx, c, t)
+	return err
 }
 
 // A ReportPage is a part of a list of reports. Next is the position that the next one begins after,
@@ -260,6 +315,48 @@ func (s *Service) readNamed(ctx context.Context, row table.Row) (*Report, error)
 	return r, nil
 }
 
+// findReport finds a report by its id.
+func (s *Service) findReport(ctx context.Context, id string) (r *Report, err error) {
+	if schema.IsID(id) {
+		for _, at := range States {
+			key := (&Report{ID: id, CreatedAt: schema.TimeOf(id)}).byStatus(at).Key
+			row, err := s.GetRow(ctx, s.Tables.Admin, key)
+			if err == nil && row != nil {
+				r, err = s.readNamed(ctx, *row)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if r != nil {
+				return r, nil
+			}
+		}
+	}
+	return nil, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
+}
+
+// DeleteReported deletes the post, the comment or the message of a report, and resolves the report
+// unless it is decided. One that is deleted already is as good.
+func (s *Service) DeleteReported(ctx context.Context, c people.Claim, id string) (Report, error) {
+	if _, err := s.People.Admin(ctx, c); err != nil {
+		return Report{}, err
+	}
+	r, err := s.findReport(ctx, id)
+	if err == nil {
+		err = s.Remove(ctx, c, r.Target)
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	decided, err := s.Decide(ctx, c, id, Resolved)
+	if fault.CodeOf(err) == AlreadyDecided {
+		persons, err := s.People.People(ctx, []string{r.ReporterID})
+		r.Reporter = persons[r.ReporterID]
+		return *r, err
+	}
+	return decided, err
+}
+
 // Decide resolves a report, or dismisses it. Of several managers one does.
 func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string) (Report, error) {
 	var b rules.Broken
@@ -271,24 +368,9 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 	if err != nil {
 		return Report{}, err
 	}
-	var r *Report
-	if schema.IsID(id) {
-		for _, at := range States {
-			key := (&Report{ID: id, CreatedAt: schema.TimeOf(id)}).byStatus(at).Key
-			row, err := s.GetRow(ctx, s.Tables.Admin, key)
-			if err == nil && row != nil {
-				r, err = s.readNamed(ctx, *row)
-			}
-			if err != nil {
-				return Report{}, err
-			}
-			if r != nil {
-				break
-			}
-		}
-	}
-	if r == nil {
-		return Report{}, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
+	r, err := s.findReport(ctx, id)
+	if err != nil {
+		return Report{}, err
 	}
 	if err := s.writePointers(ctx, r.byStatus(status)); err != nil {
 		return Report{}, err
@@ -328,8 +410,11 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 	for _, status := range States {
 		keys = append(keys, r.byStatus(status).Key)
 	}
-	others := slices.DeleteFunc([]table.Key{r.byTarget().Key, reportKey(r.ReporterID, r.Target.rowKey())}, func(key table.Key) bool { return key == last })
-	for _, key := range append(append(keys, others...), last) {
+	for _, row := range r.pointers() {
+		keys = append(keys, row.Key)
+	}
+	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.rowKey())), func(key table.Key) bool { return key == last })
+	for _, key := range append(others, last) {
 		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
 			return err
 		}
@@ -358,7 +443,7 @@ func (s *Service) Forget(ctx context.Context, t Target) error {
 }
 
 // ForgetPerson removes what names a person whose account goes: the place in the default feed, and
-// the reports by the person and of the person.
+// the reports by the person, of the person, and of what the person wrote.
 func (s *Service) ForgetPerson(ctx context.Context, user string) error {
 	if err := s.placeDefault(ctx, user, nil); err != nil {
 		return err
@@ -366,6 +451,21 @@ func (s *Service) ForgetPerson(ctx context.Context, user string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: reportRows + user}) {
 		if err == nil {
 			err = s.removeReport(ctx, parseReport(row), row.Key)
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: authorRows + user}) {
+		var r *Report
+		if err == nil {
+			r, err = s.readNamed(ctx, row)
+		}
+		if err == nil && r != nil {
+			err = s.removeReport(ctx, r, row.Key)
+		}
+		if err == nil && r == nil {
+			err = s.RemoveKey(ctx, s.Tables.Admin, row.Key)
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -379,8 +479,10 @@ func (s *Service) eachPointer(ctx context.Context, do func(*Report, table.Row) e
 	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: reportRows, ToPartition: table.After(reportRows)}) {
 		if err == nil {
 			r := parseReport(row)
-			if err = do(r, r.byStatus(r.Status)); err == nil {
-				err = do(r, r.byTarget())
+			for _, pointer := range append(r.pointers(), r.byStatus(r.Status)) {
+				if err == nil {
+					err = do(r, pointer)
+				}
 			}
 		}
 		if err != nil {

@@ -41,6 +41,8 @@ const (
 	MemberJoined    = "hub_member_joined"
 	MemberRemoved   = "hub_member_removed"
 	RoleChanged     = "hub_role_changed"
+
+	PostTakenOut = "post_taken_out"
 )
 
 // A Kind is a type of notifications. Words say to its reader what the actor did, after their name.
@@ -66,6 +68,7 @@ var Kinds = []Kind{
 	{Type: MemberJoined, Words: "joined your hub", OfHub: true, ForAdmins: true},
 	{Type: MemberRemoved, Words: "removed you from a hub", OfHub: true},
 	{Type: RoleChanged, Words: "gave you another role in a hub", OfHub: true},
+	{Type: PostTakenOut, Words: "took your post out of a hub", OfHub: true},
 }
 
 // KindOf returns the kind with a type; the zero Kind if there is none.

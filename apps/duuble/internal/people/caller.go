@@ -23,10 +23,10 @@ func (s *Service) Recognize(ctx context.Context, c Claim) (Claim, User, error) {
 }
 
 // Caller finds out whether the session of a claim goes on, and does the first reads of a request at
-// the same time. An error of a read counts only if the claim is true. A person who has left is
-// refused.
+// the same time. An error of a read counts only if the claim is true. A person who has left, or is
+// suspended, is refused.
 func (s *Service) Caller(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
-	caller, err := s.sessions.Identify(ctx, c, refuseLeft, reads...)
+	caller, err := s.sessions.Identify(ctx, c, s.refuse, reads...)
 	return caller.Account, err
 }
 
@@ -45,7 +45,7 @@ func refuseLeft(u User) error {
 
 // Visitor is Caller for actions that guests may take too. A guest is the zero User.
 func (s *Service) Visitor(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
-	caller, err := s.sessions.Visit(ctx, c, refuseLeft, reads...)
+	caller, err := s.sessions.Visit(ctx, c, s.refuse, reads...)
 	return caller.Account, err
 }
 

@@ -479,8 +479,14 @@ func onlyLive(_ context.Context, rows []table.Row) ([]table.Row, error) {
 // MustSee returns an error unless a viewer can see a person, a guest "" among them. A person who
 // has no username yet is not there.
 func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
+	_, err := s.SeenBy(ctx, viewer, id)
+	return err
+}
+
+// SeenBy returns a person who is there for a viewer.
+func (s *Service) SeenBy(ctx context.Context, viewer, id string) (User, error) {
 	if !schema.IsID(id) {
-		return noUser()
+		return User{}, noUser()
 	}
 	var u *User
 	hidden := false
@@ -494,7 +500,10 @@ func (s *Service) MustSee(ctx context.Context, viewer, id string) error {
 	if err == nil && (!u.isThere() || hidden) {
 		err = noUser()
 	}
-	return err
+	if err != nil {
+		return User{}, err
+	}
+	return *u, nil
 }
 
 // Repair writes the mirrors of all follows, the rows by which people are found, and those that

@@ -33,9 +33,12 @@ func (s *Service) Overdue(at time.Time) bool { return s.Now().Sub(at) > s.Keep }
 // isThere reports whether others find a person.
 func (u *User) isThere() bool { return u != nil && u.Username != "" && u.DeletedAt.IsZero() }
 
-// Leave deletes the account of the caller, and ends all sessions.
+// Leave deletes the account of the caller and ends all sessions, also during a suspension.
 func (s *Service) Leave(ctx context.Context, c Claim) error {
-	u, err := s.Caller(ctx, c)
+	u, err := s.identifyCaller(ctx, c)
+	if err == nil {
+		err = refuseLeft(u)
+	}
 	if err != nil {
 		return err
 	}

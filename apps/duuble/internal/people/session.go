@@ -101,7 +101,7 @@ func (s *Service) Refresh(ctx context.Context, token, requestID string) (SignedI
 
 // Sessions returns where the caller is signed in, the last used first.
 func (s *Service) Sessions(ctx context.Context, c Claim) ([]session.Info, error) {
-	return s.sessions.List(ctx, c, refuseLeft)
+	return s.sessions.List(ctx, c, s.refuse)
 }
 
 // Logout ends the caller's session, or all of them, from the next request on. A person who has left

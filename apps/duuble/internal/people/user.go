@@ -26,6 +26,7 @@ type User struct {
 	DeletedAt            time.Time // when the person has left; zero of one who is there
 	Life                 int64     // how often the person has left or come back
 	Version              int64
+	Suspension           Suspension
 	purging              bool // the account is going for good
 	etag                 string
 }
@@ -95,6 +96,8 @@ var userColumns = rowstore.Columns[User]{
 	rowstore.Text("accepted_terms_version", func(u *User) *string { return &u.TermsVersion }).Optional(),
 	rowstore.Text("accepted_privacy_version", func(u *User) *string { return &u.PrivacyVersion }).Optional(),
 	rowstore.Instant("accepted_at", func(u *User) *time.Time { return &u.AcceptedAt }).Optional(),
+	rowstore.Instant("suspended_until", func(u *User) *time.Time { return &u.Suspension.Until }).Optional(),
+	rowstore.Text("suspended_reason", func(u *User) *string { return &u.Suspension.Reason }).Optional(),
 }
 
 func (u User) toRow() table.Row {
@@ -303,6 +306,15 @@ func (s *Service) ByNumber(ctx context.Context, number string) (*User, error) {
 
 // NumberOf names the phone number of a user, "" if that cannot be known.
 func (s *Service) NumberOf(ctx context.Context, user string) (string, error) {
+	phone, err := s.PhoneOf(ctx, user)
+	if err != nil || phone == "" {
+		return "", err
+	}
+	return s.Number(phone), nil
+}
+
+// PhoneOf returns the phone number of a user, "" if that cannot be known.
+func (s *Service) PhoneOf(ctx context.Context, user string) (string, error) {
 	row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(user), Row: "id|phone"})
 	if err != nil || row == nil {
 		return "", err
@@ -311,7 +323,7 @@ func (s *Service) NumberOf(ctx context.Context, user string) (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // of a key that is gone
 	}
-	return s.Number(phone), nil
+	return phone, nil
 }
 
 // A Profile is what others see of a user on the page of the user.

@@ -9,6 +9,7 @@ import (
 
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/rules"
@@ -75,6 +76,11 @@ const (
 
 func postKey(post, row string) table.Key {
 	return table.Key{Partition: schema.Post(post), Row: row}
+}
+
+// target is what a report of the comment names.
+func (c *Comment) target() manage.Target {
+	return manage.Target{Kind: manage.AComment, ID: c.PostID + "|" + c.ID}
 }
 
 func (c *Comment) rowKey() table.Key { return postKey(c.PostID, commentRows+c.ID) }
@@ -159,8 +165,10 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	var b rules.Broken
 	b.Lines("text", text, 1, MaxComment)
 	repeats.Check(&b, key)
+	limit := s.commentLimit(c.UserID)
+	var commented people.Window
 	var p seen
-	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
+	u, err := s.People.Member(ctx, c, s.readWindow(limit, &commented), func(ctx context.Context) (err error) {
 		p, err = s.lookAtPost(ctx, c.UserID, post)
 		return err
 	})
@@ -215,10 +223,13 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 			func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
 		}
 		if first {
+			if err := limit.Check(commented, s.Now()); err != nil {
+				return nil, err
+			}
 			before = append(before, func(ctx context.Context) (err error) {
 				told, err = s.feed.Prepare(ctx, made.activity())
 				return err
-			})
+			}, func(ctx context.Context) error { return s.People.Count(ctx, limit, commented, made.ID) })
 		}
 		first = false
 		err := rowstore.All(ctx, before...)
@@ -300,6 +311,12 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	if !there.isLive() {
 		return nil
 	}
+	return s.removeComment(ctx, there)
+}
+
+// removeComment deletes a comment, and has its replies listed as roots.
+func (s *Service) removeComment(ctx context.Context, there *Comment) (err error) {
+	post, id := there.PostID, there.ID
 	now := table.TimeOf(table.Ticks(s.Now()))
 	if !there.isRoot() {
 		if err := s.deletedRows().Add(ctx, now, post+"|"+id); err != nil {

@@ -26,6 +26,9 @@ type change struct {
 	Post    string `json:"post"`
 	Comment string `json:"comment,omitempty"`
 	Share   string `json:"share,omitempty"` // the key of the share
+
+	TakenFrom string `json:"takenFrom,omitempty"` // the hub out of which an admin took the post
+	By        string `json:"by,omitempty"`        // the admin
 }
 
 // Create posts a draft. The same key of the same person, sent again within a day, answers with the
@@ -251,6 +254,9 @@ func (s *Service) followMessage(ctx context.Context, text string) error {
 			return err
 		}
 		return s.feed.Tell(ctx, x.activity())
+	}
+	if c.TakenFrom != "" {
+		return s.tellTakenOut(ctx, c)
 	}
 	p, err := s.readPost(ctx, c.Post)
 	if err != nil || p == nil || p.purging {

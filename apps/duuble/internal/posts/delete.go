@@ -381,8 +381,12 @@ func (s *Service) forgetElsewhere(ctx context.Context, id string, hubs []string)
 // forgetComments removes the rows by which the comments on a post are found from their authors.
 func (s *Service) forgetComments(ctx context.Context, post string) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Posts, table.Prefix(schema.Post(post), commentRows)) {
+		c := parseComment(row)
 		if err == nil {
-			err = s.RemoveKey(ctx, s.Tables.Users, parseComment(row).byAuthor())
+			err = s.RemoveKey(ctx, s.Tables.Users, c.byAuthor())
+		}
+		if err == nil {
+			err = s.Manage.Forget(ctx, c.target())
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -402,6 +406,9 @@ func (s *Service) purgeComment(ctx context.Context, post, id string, authorGoes 
 		return err
 	}
 	if err := s.RemoveKey(ctx, s.Tables.Users, c.byAuthor()); err != nil {
+		return err
+	}
+	if err := s.Manage.Forget(ctx, c.target()); err != nil {
 		return err
 	}
 	return s.RemoveKey(ctx, s.Tables.Posts, c.rowKey()) // nothing brings it back

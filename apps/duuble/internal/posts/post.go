@@ -146,6 +146,7 @@ type Post struct {
 	End          ballot.End
 
 	createdIn []string // hubs in which it was posted
+	takenFrom []string // hubs out of which an admin took it
 	votesIn   []string // hubs in which votes count: those into which its author put it
 	shards    int
 	deletedAt time.Time // zero of one that is there
@@ -265,7 +266,7 @@ func cutParts(s string, most int) (all []string) {
 func parsePost(id string, rows []table.Row) *Post {
 	var post *Post
 	var article *Article
-	var hubs, votesIn []string
+	var hubs, votesIn, takenFrom []string
 	var comments, reposts, shares int64
 	for _, row := range rows {
 		p := row.Props
@@ -274,7 +275,9 @@ func parsePost(id string, rows []table.Row) *Post {
 			reposts += p.Get(repostCount).Int()
 			shares += p.Get(shareCount).Int()
 		}
-		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok {
+		if hub, ok := strings.CutPrefix(row.Row, targetRows); ok && isOut(&row) {
+			takenFrom = append(takenFrom, hub)
+		} else if ok {
 			hubs = append(hubs, hub)
 			if p.Get("target_type").Str() != sharedToHub || p.Get(byAuthorOf).Bool() {
 				votesIn = append(votesIn, hub)
@@ -298,7 +301,7 @@ func parsePost(id string, rows []table.Row) *Post {
 		}
 	}
 	if post != nil {
-		post.votesIn, post.End = votesIn, ballot.EndOf(rows)
+		post.votesIn, post.takenFrom, post.End = votesIn, takenFrom, ballot.EndOf(rows)
 		if post.Slider != nil {
 			post.Slider.EndsAt, post.Slider.EndsWhenAllVoted = post.End.At, post.End.WhenAll
 		}

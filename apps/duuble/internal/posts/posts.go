@@ -55,8 +55,10 @@ type Config struct {
 	Hubs    *hubs.Service
 	Ballot  *ballot.Store // whose Follow is that of FollowVotes
 
-	PostsADay   int // of one person; -1: no limit
-	VotesAnHour int // likewise
+	PostsADay    int // of one person; -1: no limit
+	CommentsADay int // likewise
+	MessagesADay int // likewise, of discussions
+	VotesAnHour  int // likewise
 }
 
 // keepActivities is how long what people did is in feeds, at most.
@@ -66,6 +68,9 @@ const keepActivities = 30 * 24 * time.Hour
 type Around struct {
 	Forget func(ctx context.Context, post string, hubs []string) error // of a post that goes for good, and the hubs in which it is
 	Disown func(ctx context.Context, user string) error                // of a person whose account goes
+
+	Look   func(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error) // at a message that is reported
+	Remove func(ctx context.Context, t manage.Target) error                                // of a message
 }
 
 // New returns the service.
@@ -75,7 +80,7 @@ func New(c Config) *Service {
 		Disown: func(context.Context, string) error { return nil },
 	}}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
-	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, See: s.checkSight})
+	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, Look: s.lookAt, Remove: s.removeReported})
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
 	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.findAudience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring
@@ -94,6 +99,10 @@ const (
 
 func (s *Service) postLimit(user string) people.Limit {
 	return people.Limit{Bucket: "post" + user, Size: 24 * time.Hour, Most: s.PostsADay, Code: Limited, Text: "you have posted as often as a person may in a day; wait and try again"}
+}
+
+func (s *Service) commentLimit(user string) people.Limit {
+	return people.Limit{Bucket: "comment" + user, Size: 24 * time.Hour, Most: s.CommentsADay, Code: Limited, Text: "you have commented as often as a person may in a day; wait and try again"}
 }
 
 func (s *Service) voteLimit(user string) people.Limit {

@@ -68,7 +68,7 @@ func service(t *testing.T, queues queue.Queues, luck *repeatable.Luck, accounts 
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: luck, People: accounts}), Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: luck, People: accounts}), Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	discussions.New(s)
 	return s
 }

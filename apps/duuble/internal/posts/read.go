@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 )
@@ -26,6 +27,7 @@ type Card struct {
 	In       []HubName // the hubs of the post of which the viewer is a member
 	Share    *Share    // by which the post is in a list; nil if it is there by itself
 	Source   *Card     // of a repost: the post that it is of; nil if that is not there for the viewer
+	TakenOut []HubName // for its author: the hubs out of which an admin took it
 }
 
 // A HubName is what a card says of a hub.
@@ -52,6 +54,14 @@ type seen struct {
 	in     []string // the hubs of the post of which the viewer is a member
 	counts []string // those of them in which a vote of the viewer counts, the oldest first
 	share  *Share   // by which it is in a list; nil if it is there by itself
+}
+
+// takenFrom returns the hubs out of which an admin took a post, for its author alone.
+func (p seen) takenFrom(viewer string) []string {
+	if p.post == nil || viewer == "" || viewer != p.post.AuthorID {
+		return nil
+	}
+	return p.post.takenFrom[:min(len(p.post.takenFrom), maxNamed)]
 }
 
 // lookAtPost reads a post as a viewer sees it: all at once, and then the memberships of the viewer
@@ -170,6 +180,7 @@ func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, oth
 	var in []string
 	for _, p := range all {
 		in = append(in, p.in...)
+		in = append(in, p.takenFrom(viewer)...)
 	}
 	var authors map[string]people.Person
 	var names map[string]string
@@ -190,7 +201,7 @@ func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, oth
 		if p.share != nil {
 			p.share.By = sharerOf(authors, p.share)
 		}
-		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: nameHubs(p.in, names)}
+		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: nameHubs(p.in, names), TakenOut: nameHubs(p.takenFrom(viewer), names)}
 	}
 	cards := []Card{}
 	for i := range posts {
@@ -274,20 +285,92 @@ func (s *Service) readText(ctx context.Context, id string) (string, error) {
 	return textOf(row.Props), nil
 }
 
-// checkSight returns an error unless the caller may see what is reported.
-func (s *Service) checkSight(ctx context.Context, c people.Claim, t manage.Target) error {
+// lookAt returns a copy of a thing that is reported, as the caller sees it, or an error unless the
+// caller may.
+func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error) {
 	switch t.Kind {
 	case manage.APerson:
-		return s.People.MustSee(ctx, c.UserID, t.ID)
+		u, err := s.People.SeenBy(ctx, c.UserID, t.ID)
+		return manage.CopyOf(u.Person(), u.FullName, u.Bio), err
 	case manage.AHub:
-		_, err := s.Hubs.Get(ctx, c, t.ID)
-		return err
+		h, err := s.Hubs.Get(ctx, c, t.ID)
+		return manage.CopyOf(people.Person{}, h.Name, h.Description), err
+	case manage.AMessage:
+		return s.Around.Look(ctx, c, t)
 	}
-	p, err := s.lookAtPost(ctx, c.UserID, t.ID)
+	post, id, _ := strings.Cut(t.ID, "|")
+	var p seen
+	var said *Comment
+	text := ""
+	err := rowstore.All(ctx, func(ctx context.Context) (err error) {
+		p, err = s.lookAtPost(ctx, c.UserID, post)
+		return err
+	}, func(ctx context.Context) (err error) {
+		if t.Kind == manage.AComment && schema.IsID(post) {
+			said, err = s.readComment(ctx, post, id)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		if t.Kind == manage.APost && schema.IsID(post) {
+			text, err = s.readText(ctx, post)
+		}
+		if parts := cutParts(text, manage.MaxCopied); len(parts) > 1 {
+			text = parts[0]
+		}
+		return err
+	})
 	if err == nil && p.post == nil {
 		err = noPost()
 	}
-	return err
+	if err != nil {
+		return manage.Copy{}, err
+	}
+	author := p.post.AuthorID
+	if t.Kind == manage.AComment {
+		hidden := false
+		if said.isLive() {
+			author = said.AuthorID
+			hidden, err = s.People.Hidden(ctx, c.UserID, author)
+		}
+		if err == nil && (!said.isLive() || hidden) {
+			err = noComment()
+		}
+		if err != nil {
+			return manage.Copy{}, err
+		}
+	}
+	persons, err := s.People.People(ctx, []string{author})
+	by := persons[author]
+	by.ID = author // also of a person who has left
+	if said != nil {
+		return manage.CopyOf(by, said.Text), err
+	}
+	parts := []string{p.post.Thought}
+	if x := p.post.Slider; x != nil {
+		parts = append(parts, x.Text, x.LeftLabel, x.RightLabel)
+	}
+	if x := p.post.Article; x != nil {
+		parts = append(parts, text, x.LinkURL, x.LinkTitle, x.LinkDescription)
+	}
+	return manage.CopyOf(by, parts...), err
+}
+
+// removeReported deletes what is reported, for those who manage the service.
+func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.Target) error {
+	post, id, _ := strings.Cut(t.ID, "|")
+	switch t.Kind {
+	case manage.APost:
+		return s.RemoveAny(ctx, c, post)
+	case manage.AComment:
+		there, err := s.readComment(ctx, post, id)
+		if err != nil || !there.isLive() {
+			return err
+		}
+		return s.removeComment(ctx, there)
+	case manage.AMessage:
+		return s.Around.Remove(ctx, t)
+	}
+	return fault.Coded(fault.Conflict, manage.NotDeletable, "people and hubs are not deleted so; suspend the person, or delete what is in the hub")
 }
 
 // A Page is a part of a list. Next is the position that the next one begins after, "" at the end.
@@ -443,5 +526,6 @@ func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, 
 	}
 	s.Hubs.Acted(ctx, c.UserID, hub)
 	cards, err := s.readPage(ctx, c.UserID, rows)
+	cards = slices.DeleteFunc(cards, func(c Card) bool { return slices.Contains(c.takenFrom, hub) })
 	return Page{cards, next}, err
 }

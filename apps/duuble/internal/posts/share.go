@@ -150,6 +150,8 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 		err = checked
 	case len(mine) < len(in):
 		err = fault.Coded(fault.Forbidden, hubs.NotAMember, "you are not a member of all of these hubs")
+	case slices.ContainsFunc(in, func(hub string) bool { return slices.Contains(p.post.takenFrom, hub) }):
+		err = takenOut()
 	default:
 		err = p.mayGoOut()
 	}
@@ -225,6 +227,8 @@ func (s *Service) addShare(ctx context.Context, x *Share) error {
 			key := postKey(x.PostID, targetRows+hub)
 			counts := table.Prop{Name: byAuthorOf, Value: table.Bool(isAuthor)}
 			switch {
+			case slices.Contains(p.takenFrom, hub):
+				return nil, takenOut()
 			case !slices.Contains(p.Hubs, hub):
 				more++
 				ops = append(ops, table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{

@@ -3,7 +3,7 @@
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
 //	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
 //	                        bl|{user} · br|{user} · w|{word} · co|{post}|{comment} · sh|{post}|{inv}|{share}
-//	                        ms|{hub}|{discussion}|{message} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
+//	                        ms|{hub}|{discussion}|{message} · bn|{hub}|{ban} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot

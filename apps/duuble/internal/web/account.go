@@ -20,6 +20,11 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/admin", member, func(r *request) error { return s.admin(r, nil) })
 	s.handle("GET "+Prefix+"/report/{kind}/{id}", member, func(r *request) error { return s.reporting(r, nil) })
 	s.handle("POST "+Prefix+"/report/{kind}/{id}", member, s.report)
+	for _, path := range []string{"/report/comment/{id}/{comment}", "/report/message/{id}/{discussion}/{message}"} {
+		s.handle("GET "+Prefix+path, member, func(r *request) error { return s.reporting(r, nil) })
+		s.handle("POST "+Prefix+path, member, s.report)
+	}
+	s.moderationPages()
 	s.handle("POST "+Prefix+"/admin/reports/{id}/decide", member, s.decideReport)
 	s.handle("POST "+Prefix+"/admin/posts/{id}/delete", member, s.removePost)
 	s.handle("POST "+Prefix+"/admin/posts/{id}/restore", member, s.restoreAnyPost)
@@ -78,6 +83,7 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/search", member, s.search)
 	s.handle("GET "+Prefix+"/notifications", member, s.notifications)
 	s.handle("GET "+Prefix+"/notifications/stream", member, s.stream)
+	s.handle("GET "+Prefix+"/news", member, s.numbers)
 	s.handle("POST "+Prefix+"/notifications/read", member, s.readNotifications)
 	s.handle("POST "+Prefix+"/hubs/{id}/mute", member, s.mute)
 	s.handle("GET "+Prefix+"/{rest...}", anyone, func(r *request) error {
@@ -138,7 +144,7 @@ func (s *web) code(r *request) error {
 
 func (s *web) signOut(r *request) error {
 	forgetSession(r)
-	if r.who != nil || r.left {
+	if r.who != nil || r.left || r.suspended != nil {
 		if err := s.People.Logout(r.Context(), r.claim, false); err != nil && fault.Of(err) != fault.Unauthenticated {
 			return err
 		}

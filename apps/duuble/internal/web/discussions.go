@@ -77,6 +77,8 @@ type discussionBody struct {
 	discussions.Discussion
 	discussions.MessagePage
 	More, Key string
+	Me        string // the id of the reader
+	Manages   bool   // the reader is an admin of the hub, and may delete each message
 }
 
 // discussion shows a discussion, or a message and its replies, and why another one was refused.
@@ -98,7 +100,11 @@ func (s *web) discussion(r *request, root string, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "discussion", Title: "Discussion: " + titleOf(d.Post), Body: discussionBody{d, all, more(path, all.Next), rules.NewKey()}}
+	managed, err := s.Hubs.Managed(r.Context(), r.claim.UserID, []string{hub})
+	if err != nil {
+		return err
+	}
+	p := page{Name: "discussion", Title: "Discussion: " + titleOf(d.Post), Body: discussionBody{d, all, more(path, all.Next), rules.NewKey(), r.who.ID, len(managed) > 0}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}

@@ -7,6 +7,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
+	"prompthub/internal/http/pages"
 )
 
 // A noticesBody is a page of notifications. New ones are shown on the first.
@@ -27,6 +28,15 @@ func (s *web) notifications(r *request) error {
 		return err
 	}
 	return s.render(r, http.StatusOK, page{Name: "notifications", Title: "News", Body: noticesBody{shown.Items, after == "", more(r.URL.Path, shown.Next)}})
+}
+
+// numbers answers with the number in the bar: that of notifications that are not read.
+func (s *web) numbers(r *request) error {
+	n, err := s.Posts.Unread(r.Context(), r.claim)
+	if err != nil {
+		return err
+	}
+	return pages.Numbers(r.w, map[string]string{"notifications": pages.Number(n, posts.MostUnread)})
 }
 
 // shownWithin is how long before a page the things of notifications may be that its stream brings:

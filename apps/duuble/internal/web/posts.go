@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,6 +183,7 @@ type postBody struct {
 	Least   int // how many votes an end counts
 	Hubs    []hubResult
 	Talk    talkBody
+	Managed []posts.HubName // hubs of the post of which the reader is an admin
 }
 
 // A talkBody is a list of comments, with the form for another one.
@@ -248,6 +250,19 @@ func (s *web) post(r *request, refused error) error {
 		return err
 	}
 	body.Talk.Mine = c.IsAuthor
+	var in []string
+	for _, hub := range c.In {
+		in = append(in, hub.ID)
+	}
+	managed, err := s.Hubs.Managed(r.Context(), r.claim.UserID, in)
+	if err != nil {
+		return err
+	}
+	for _, hub := range c.In {
+		if slices.Contains(managed, hub.ID) {
+			body.Managed = append(body.Managed, hub)
+		}
+	}
 	p := page{Name: "post", Title: titleOf(c), Body: body}
 	if refused != nil {
 		return s.refused(r, p, refused)

@@ -78,6 +78,14 @@ var done = map[string]string{
 	"reported":  "You have reported this. Thank you.",
 	"read":      "You have read all notifications.",
 	"decided":   "It is decided.",
+
+	"put-back":    "The post is in the hub again.",
+	"erased":      "The message is deleted.",
+	"banned":      "The person is banned.",
+	"unbanned":    "The ban has ended.",
+	"removed":     "It is deleted.",
+	"suspended":   "The account is suspended.",
+	"unsuspended": "The suspension has ended.",
 }
 
 // render answers with a page.

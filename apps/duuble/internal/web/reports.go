@@ -19,7 +19,7 @@ type reportBody struct {
 func (s *web) reporting(r *request, refused error) error {
 	of, to, err := s.reported(r)
 	if err == nil {
-		err = s.Posts.Manage.See(r.Context(), r.claim, of)
+		err = s.Posts.Manage.Sees(r.Context(), r.claim, of)
 	}
 	if err != nil {
 		return err
@@ -35,6 +35,13 @@ func (s *web) reporting(r *request, refused error) error {
 func (s *web) reported(r *request) (of manage.Target, page string, err error) {
 	name := r.PathValue("id")
 	of = manage.Target{Kind: r.PathValue("kind"), ID: name}
+	if id := r.PathValue("comment"); id != "" {
+		return manage.Target{Kind: manage.AComment, ID: name + "|" + id}, Prefix + "/posts/" + url.PathEscape(name), nil
+	}
+	if id := r.PathValue("message"); id != "" {
+		in := r.PathValue("discussion")
+		return manage.Target{Kind: manage.AMessage, ID: name + "|" + in + "|" + id}, discussionPath(name, in), nil
+	}
 	switch of.Kind {
 	case manage.APerson:
 		p, err := s.People.ProfileByName(r.Context(), r.claim, name)

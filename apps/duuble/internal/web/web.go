@@ -81,7 +81,9 @@ func build(c Config) *web {
 }
 
 // day writes an instant for people.
-func day(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+func day(t time.Time) template.HTML {
+	return pages.Time(t, pages.Near, t.UTC().Format("2 January 2006, 15:04 UTC"))
+}
 
 // A request has the request of a browser, its caller and its answer.
 type request struct {
@@ -91,6 +93,8 @@ type request struct {
 	who   *people.User // nil for a guest
 	left  bool         // the caller has left Duuble; they are a guest then
 	leave func()       // gives back the place among the requests that work
+
+	suspended *people.User // a caller who is suspended, and a guest then; nil for all others
 }
 
 // form returns what was typed into a field.
@@ -134,7 +138,7 @@ func (s *web) handle(pattern string, who access, act action) {
 			return s.renew(req, refresh)
 		}
 		v.Allow = func() error {
-			if who > anyone && req.who == nil && !req.left {
+			if who > anyone && req.who == nil && !req.left && req.suspended == nil {
 				return session.SignIn()
 			}
 			return nil
@@ -144,6 +148,10 @@ func (s *web) handle(pattern string, who access, act action) {
 			switch {
 			case req.left && who != always:
 				goOn(req, Prefix+"/come-back")
+			case req.suspended != nil && who != always && r.URL.Path != Prefix+"/me/leave":
+				return s.tellSuspended(req)
+			case req.suspended != nil:
+				return act(req)
 			case who == member && !req.who.Onboarded():
 				goOn(req, Prefix+"/welcome")
 			default:
@@ -161,7 +169,12 @@ func (s *web) recognize(r *request, c people.Claim) (u people.User, err error) {
 		return u, err
 	}
 	httpjson.SetUser(r.Context(), session.LogKey(u.ID))
-	if r.left = !u.DeletedAt.IsZero(); !r.left {
+	r.left = !u.DeletedAt.IsZero()
+	switch {
+	case r.left:
+	case u.SuspendedAt(s.Now()):
+		r.suspended = &u
+	default:
 		r.who = &u
 	}
 	return u, nil

@@ -84,7 +84,7 @@ func newWorld(t *testing.T) *world {
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	})
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
-	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, VotesAnHour: 300})
+	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.over = func(a *httpjson.Admission) http.Handler {
 		return web.New(web.Config{
 			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
@@ -180,10 +180,12 @@ func TestStreamOfPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	require.Equal(t, 303, w.visit("GET", "/app/notifications/stream", "").Code)
-	require.NotContains(t, w.visit("GET", "/app", "").Body.String(), "<script")
+	guest := w.visit("GET", "/app", "").Body.String()
+	require.NotRegexp(t, `<script type="module" src="/app/static/app\.`, guest)
+	require.Contains(t, guest, "static/times.", "a guest reads times in the own zone")
 	w.enter()
 	page := w.visit("GET", "/app", "").Body.String()
-	require.Contains(t, page, "<script")
+	require.Regexp(t, `<script type="module" src="/app/static/app\.`, page)
 	_, after, _ := strings.Cut(page, `data-after="`)
 	after, _, _ = strings.Cut(after, `"`)
 	rec := w.visit("GET", "/app/notifications/stream?after="+after, "")

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -158,6 +157,3 @@ func (s *web) markRead(r *request) error {
 	_, err := s.Chats.MarkRead(r.Context(), r.claim, r.PathValue("id"), r.form("upTo"))
 	return s.said(r, err)
 }
-
-// Time writes an instant for programs.
-func (words) Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 )
 
 // events are the pages about events, and those on which staff write them.
@@ -340,14 +342,16 @@ func (words) Price(p *rules.Price) string {
 }
 
 // When says from when until when an event is.
-func (w words) When(e events.Event) string {
+func (words) When(e events.Event) template.HTML {
+	start, end := e.Start.UTC().Format(stampForm), e.End.UTC().Format(stampForm)
 	if e.End.IsZero() {
-		return w.Stamp(e.Start)
+		return pages.Time(e.Start, pages.Date, start)
 	}
+	start = strings.TrimSuffix(start, " UTC")
 	if e.Start.Format(time.DateOnly) == e.End.Format(time.DateOnly) {
-		return strings.TrimSuffix(w.Stamp(e.Start), " UTC") + "–" + e.End.UTC().Format("15:04 UTC")
+		return pages.Time(e.Start, pages.Date, start) + "–" + pages.Time(e.End, pages.Hour, e.End.UTC().Format("15:04 UTC"))
 	}
-	return strings.TrimSuffix(w.Stamp(e.Start), " UTC") + " – " + w.Stamp(e.End)
+	return pages.Time(e.Start, pages.Date, start) + " – " + pages.Time(e.End, pages.Date, end)
 }
 
 // Teaser reports whether no more than the teaser of an event is seen.

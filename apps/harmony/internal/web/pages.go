@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,15 +11,18 @@ import (
 	"time"
 
 	"prompthub/apps/harmony/internal/cookie"
+	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/pages"
 )
 
 func (s *web) pages() {
 	s.handle("GET "+Prefix, s.home)
+	s.members("GET "+Prefix+"/news", s.numbers)
 	s.handle("GET "+Prefix+"/sign-up", s.signUpPage)
 	s.enter("POST "+Prefix+"/sign-up", s.signUp)
 	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
@@ -55,8 +59,54 @@ func (s *web) pages() {
 	})
 }
 
+// A homeBody is what the first page shows: of a member what waits, and events that come.
+type homeBody struct {
+	Likes, Chats int
+	Events       []events.View
+}
+
+// homeEvents is how many events the first page shows.
+const homeEvents = 3
+
 func (s *web) home(r *request) error {
-	return s.render(r, http.StatusOK, page{Name: "home", Title: "home.title"})
+	var b homeBody
+	coming, err := s.Events.List(r.Context(), r.claim, events.Query{}, "", homeEvents)
+	if err == nil && r.who != nil {
+		b.Likes, b.Chats, err = s.waiting(r)
+	}
+	if err != nil {
+		return err
+	}
+	b.Events = coming.Events
+	return s.render(r, http.StatusOK, page{Name: "home", Title: "home.title", Body: b})
+}
+
+// mostWaiting is how far likes that wait are counted.
+const mostWaiting = 99
+
+// waiting returns how many likes wait for an answer of the caller, and how many chats have messages
+// that the caller has not read, each of those on the first page of their list.
+func (s *web) waiting(r *request) (likes, unread int, err error) {
+	received, err := s.Service.LikesReceived(r.Context(), r.claim, "", perPage)
+	if err != nil {
+		return 0, 0, err
+	}
+	list, err := s.Chats.Chats(r.Context(), r.claim, "", perPage)
+	for _, c := range list.Chats {
+		if c.Unread > 0 {
+			unread++
+		}
+	}
+	return len(received.Entries) + received.Anonymous, unread, err
+}
+
+// numbers answers with the numbers in the bar.
+func (s *web) numbers(r *request) error {
+	likes, unread, err := s.waiting(r)
+	if err != nil {
+		return err
+	}
+	return pages.Numbers(r.w, map[string]string{"likes": pages.Number(likes, mostWaiting), "chats": pages.Number(unread, perPage)})
 }
 
 func (s *web) signUpPage(r *request) error {
@@ -344,8 +394,13 @@ func (s *web) signOutEverywhere(r *request) error {
 	return nil
 }
 
+// stampForm is how pages write instants for readers without a script.
+const stampForm = "2006-01-02 15:04 UTC"
+
 // Stamp writes an instant for a page.
-func (words) Stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+func (words) Stamp(t time.Time) template.HTML {
+	return pages.Time(t, pages.Near, t.UTC().Format(stampForm))
+}
 
 // Next returns the number of the thing at an index, as people count.
 func (words) Next(i int) int { return i + 1 }

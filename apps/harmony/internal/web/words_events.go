@@ -33,7 +33,7 @@ var eventWords = map[string][2]string{
 	"admin.invite":       {"Создать приглашение", "Make an invite"},
 	"admin.revoke":       {"Отозвать", "Revoke"},
 	"admin.revoked":      {"отозвано", "revoked"},
-	"admin.until":        {"до %s", "until %s"},
+	"admin.until":        {"до", "until"},
 	"admin.uses.one":     {"%d регистрация", "%d registration"},
 	"admin.uses.few":     {"%d регистрации", "%d registrations"},
 	"admin.uses.many":    {"%d регистраций", "%d registrations"},

@@ -1,5 +1,8 @@
 // What the pages can do with a script and do without it.
 
+import { refresh } from "./news.js";
+import { localize } from "./times.js";
+
 // A position is chosen by sliding, too: by keys, mouse and touch.
 for (const form of document.querySelectorAll(".vote")) {
   const choices = [...form.querySelectorAll("[name=position]")];
@@ -27,14 +30,14 @@ for (const button of document.querySelectorAll("[data-share]")) {
 // those that are new, and the page that lists them shows them.
 
 const link = document.querySelector("[data-stream]");
-let after = link.dataset.after, count = 0, source;
+let after = link.dataset.after, source;
 
 const tell = (event) => {
   after = event.lastEventId;
   const notice = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
   if (!("unread" in notice.dataset) || document.getElementById(notice.id)) return;
-  count++;
-  link.querySelector("span").textContent = ` (${count})`;
+  localize(notice);
+  refresh();
   document.getElementById("told").textContent = notice.innerText;
   const list = document.getElementById("news");
   if (!list) return;

@@ -1,6 +1,8 @@
 // What the pages can do with a script and do without it: show a password, say where one
 // is, keep an open chat fresh.
 
+import { refresh } from "./news.js";
+
 for (const button of document.querySelectorAll("[data-show]")) {
   button.hidden = false;
   button.addEventListener("click", () => {
@@ -34,6 +36,7 @@ for (const log of document.querySelectorAll("[data-poll]")) {
     if (unread === "0" || newest === marked || document.hidden) return;
     marked = newest;
     await fetch(log.dataset.read, { method: "POST", body: new URLSearchParams({ upTo: newest }), redirect: "manual" });
+    refresh();
   };
   const ask = async () => {
     clearTimeout(timer);

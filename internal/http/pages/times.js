@@ -1,0 +1,44 @@
+// Times of pages, which are written in UTC, in the zone and the words of the reader: near ones as
+// "5 minutes ago", those of today and of the days around it with this word. A time with data-form
+// "date" is always written with its day, and one with "time" without.
+
+const lang = document.documentElement.lang;
+const forms = (options) => new Intl.DateTimeFormat(lang, options);
+const clock = forms({ hour: "2-digit", minute: "2-digit" });
+const ofYear = forms({ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" });
+const dated = forms({ day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const whole = forms({ dateStyle: "full", timeStyle: "long" });
+const distance = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
+
+const dayOf = (at) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / 864e5;
+
+const wordsFor = (at, form, now) => {
+  if (form === "time") return clock.format(at);
+  const minutes = Math.trunc((at - now) / 6e4);
+  const days = dayOf(at) - dayOf(now);
+  if (form !== "date") {
+    if (minutes === 0) return distance.format(0, "second");
+    if (Math.abs(minutes) < 60) return distance.format(minutes, "minute");
+    if (Math.abs(days) < 2) return `${distance.format(days, "day")}, ${clock.format(at)}`;
+  }
+  return (at.getFullYear() === now.getFullYear() ? ofYear : dated).format(at);
+};
+
+// localize writes the times in a part of a page.
+export const localize = (part) => {
+  const now = new Date();
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (isNaN(at)) continue;
+    const words = wordsFor(at, time.dataset.form, now);
+    if (time.textContent !== words) time.textContent = words;
+    time.title = whole.format(at);
+  }
+};
+
+localize(document);
+setInterval(() => document.hidden || localize(document), 6e4);
+document.addEventListener("visibilitychange", () => document.hidden || localize(document));
+new MutationObserver((changes) => {
+  for (const { addedNodes } of changes) for (const node of addedNodes) if (node.querySelectorAll) localize(node);
+}).observe(document.body, { childList: true, subtree: true });
