@@ -394,7 +394,7 @@ var mutants = []mutant{
 	},
 	{
 		"an access token is believed with any secret", "../library/tokens.go",
-		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) != 1", "subtle.ConstantTimeCompare(t.Secret[:], secret[:]) > 1",
+		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) == 1", "subtle.ConstantTimeCompare(t.Secret[:], secret[:]) <= 1",
 	},
 	{
 		"an access token of development mode counts everywhere", "../library/tokens.go",
