@@ -98,8 +98,8 @@ func TestCollectionsOfAWorkspace(t *testing.T) {
 	b.root.post("/app/w/billing/delete", "handle", "billing").has("public prompts or collections")
 }
 
-// TestMovesAmongWhatIsSeen: a skill changes places with the one that the reader sees next to it,
-// whatever is between them.
+// TestMovesAmongWhatIsSeen: a skill changes places with the one that the reader sees next to it, also
+// where an unseen one is between them.
 func TestMovesAmongWhatIsSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.Public, c.PublicRead = "https://prompts.example.com", true })
