@@ -13,7 +13,7 @@ import (
 func skillsCommand() command.Command {
 	return asking(command.Command{
 		Name: "skills", Args: []string{"[OWNER]"}, Short: "list what skills take of the list that agents are shown",
-		Long: "Lists the skills that an agent has which installs all of yours, or with --workspace of the workspace: how many characters the line\nof each takes, of 8,000 for all, and which descriptions are dropped if that is too much and none was used yet. It counts as Claude\nCode 2.1.332 does for an agent without other skills, the 500 newest.\n\nOWNER is @HANDLE for the public skills of a user, SLUG for a collection of yours, or @HANDLE/SLUG for one of a user or workspace.",
+		Long: "Lists the skills that an agent has which installs all of yours, or with --workspace of the workspace: how many characters the line\nof each takes, of 8,000 for all, and which descriptions are dropped if that is too much and none was used yet. It counts as Claude\nCode 2.1.332 does for a model of 200,000 tokens and an agent without other skills, the 500 newest; its own take some 5,200.\n\nOWNER is @HANDLE for the public skills of a user, SLUG for a collection of yours, or @HANDLE/SLUG for one of a user or workspace.",
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			handle, collection := "", ""

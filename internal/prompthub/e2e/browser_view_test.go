@@ -197,8 +197,18 @@ func furnish(u user) []stop {
 		{"path": "notes.md", "content": "# Notes\n"},
 		{"path": "assets/logo.png", "base64": "iVBORw0KGgoA"},
 	}}, nil, "If-Match", "*")
+	u.do(201, "POST", "/collections", map[string]any{"slug": "tools", "name": "Tools", "about": "What all of us use.", "workspace": "letters", "items": []string{skill, part, shared.ID}}, nil)
 	at := func(id string) string { return "/app/prompts/" + id }
 	return []stop{
+		{"collections", "/app/c/letters", nil},
+		{"collection", "/app/c/letters/tools", func(p *tab) { p.click("details summary.bad") }},
+		{"moved in a collection", "/app/c/letters/tools", func(p *tab) {
+			p.click("li:nth-of-type(2) button[value=up]").reads("The collection is saved.")
+		}},
+		{"wrong in a collection", "/app/c/letters/tools", func(p *tab) {
+			p.write("#add", "no such").click("button[value=add]").reads("There is no such prompt.")
+		}},
+		{"collect", at(skill) + "/collect", nil},
 		{"files", at(skill) + "/files", func(p *tab) { p.click(".manage details summary") }},
 		{"script", at(skill) + "/files?path=scripts%2Ffill.py", func(p *tab) { p.click(".manage details summary") }},
 		{"binary file", at(skill) + "/files?path=assets%2Flogo.png", nil},

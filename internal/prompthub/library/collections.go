@@ -108,10 +108,7 @@ func mayCollect(as auth.User, was, now prompt.Visibility) error {
 // collector returns the owner that a handle, a key or Me names, and the caller as they act for that
 // owner.
 func (s *Service) collector(ctx context.Context, who auth.User, owner string) (by collector, as auth.User, err error) {
-	if by.id, err = s.OwnerID(ctx, who, owner); err != nil {
-		return by, who, err
-	}
-	if by.User, err = s.UserByHandle(ctx, who, owner); err != nil {
+	if by.id, by.User, err = s.userAt(ctx, who, owner); err != nil {
 		return by, who, err
 	}
 	as, _, err = s.actor(ctx, who, by.id)

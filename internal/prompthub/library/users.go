@@ -146,19 +146,25 @@ func isPerson(who auth.User) error {
 
 // UserByHandle returns a user by his handle or key.
 func (s *Service) UserByHandle(ctx context.Context, who auth.User, handle string) (User, error) {
+	_, u, err := s.userAt(ctx, who, handle)
+	return u, err
+}
+
+// userAt is UserByHandle, and returns the id of the user.
+func (s *Service) userAt(ctx context.Context, who auth.User, handle string) (prompt.UserID, User, error) {
 	id, err := s.OwnerID(ctx, who, handle)
 	if err != nil {
-		return User{}, err
+		return "", User{}, err
 	}
 	p, err := s.db.Profile(ctx, id)
 	if err != nil {
-		return User{}, err
+		return "", User{}, err
 	}
 	u := User{Key: s.AuthorKey(id), Profile: p}
 	if handle != Me && handle != u.Key && !u.Leads(handle) {
-		return User{}, errNobody() // a handle that was reserved and is not shown
+		return "", User{}, errNobody() // a handle that was reserved and is not shown
 	}
-	return u, nil
+	return id, u, nil
 }
 
 // An AuthorSearch says which public prompts of a user are wanted.

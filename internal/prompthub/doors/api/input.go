@@ -40,7 +40,7 @@ type (
 	}
 )
 
-// What Fields asks for.
+// Values of Fields.
 const (
 	texted = "text"
 	listed = "skill"

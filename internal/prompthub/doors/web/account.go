@@ -77,14 +77,19 @@ func (s *web) author(r *request) error {
 		p.TheirTokens = authorTokens(handle)
 	}
 	p.Uses = s.usesOfAuthor(r, cmp.Or(u.Handle, u.Key))
-	shown, err := s.Service.Collections(r.Context(), r.who, handle)
-	if err != nil {
+	var shown []library.Collection
+	g, ctx := errgroup.WithContext(r.Context())
+	g.Go(func() (err error) {
+		shown, err = s.Service.Collections(ctx, r.who, handle)
+		return err
+	})
+	tags, page, err := s.searchAuthor(r, v)
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	for _, c := range shown {
 		p.Collections = append(p.Collections, choice{Name: c.Name, Link: collectionAddress(c)})
 	}
-	tags, page, err := s.searchAuthor(r, v)
 	p.tagged = func(t prompt.Tag) string { return v.with("tag", plus(tags, t)) }
 	catalog, err := s.found(r, &p.listing, page, tags, err)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -124,6 +125,7 @@ type collectionPage struct {
 	Address string
 	Meter   meter
 	Skills  []collected
+	Uses    uses
 	Sent    prompt.CollectionDraft // what the form says
 }
 
@@ -168,6 +170,12 @@ func (s *web) showCollection(r *request, wrong error) error {
 			Scripts: v.Files.Scripts(), First: i == 0, Last: i == len(c.Skills)-1,
 		})
 	}
+	if origin := httpjson.Origin(r.Request, s.Public); len(p.Skills) > 0 {
+		if c.Visibility != prompt.Public || !s.PublicRead {
+			origin = withToken(origin, noKeys)
+		}
+		p.Uses.Items = pluginUse(origin, "c/"+cmp.Or(c.By.Handle, c.By.Key)+"/"+c.Slug, c.Slug)
+	}
 	if p.collector, err = s.collectorOf(r, c.By, c.Own); err != nil {
 		return err
 	}
@@ -186,27 +194,31 @@ func (s *web) changeCollection(r *request) error {
 		}
 		return err
 	}
-	match, change, done := always, moveSkill(do, prompt.ID(r.PostForm.Get("id"))), "collection-saved"
-	if do == "save" {
+	var change func(*prompt.CollectionDraft)
+	match, done := always, "collection-saved"
+	switch do {
+	case "save":
 		n, _ := strconv.ParseInt(r.PostForm.Get("version"), 10, 64) // none fits no version
 		match = library.Match{Revisions: []int64{n}}
 		change = func(d *prompt.CollectionDraft) {
 			sent := sentCollection(r)
 			d.Name, d.About, d.Visibility = sent.Name, sent.About, sent.Visibility
 		}
-	}
-	if do == "add" {
-		id, err := s.namedPrompt(r, r.PostForm.Get("prompt"))
-		if err != nil {
-			return s.collectionWrong(r, err)
-		}
+	case "add", "up", "down", "remove":
 		seen, err := s.Service.Collection(r.Context(), r.who, owner, slug)
 		if err != nil {
 			return err
 		}
+		if do != "add" {
+			change = moveSkill(do, prompt.ID(r.PostForm.Get("id")), seen.Skills)
+			break
+		}
+		id, err := s.namedPrompt(r, r.PostForm.Get("prompt"))
+		if err != nil {
+			return s.collectionWrong(r, err)
+		}
 		change, done = addSkill(id, seen.Skills), "collected"
-	}
-	if change == nil {
+	default:
 		return fault.New(fault.Invalid, "this form asks for nothing that can be done here; open the page again")
 	}
 	_, err := s.Service.EditCollection(r.Context(), r.who, owner, slug, match, change)
@@ -242,22 +254,22 @@ func addSkill(id prompt.ID, seen []library.View) func(*prompt.CollectionDraft) {
 	}
 }
 
-// moveSkill returns how a skill is removed from a collection, or moved by one place; nil for what
-// is neither.
-func moveSkill(do string, id prompt.ID) func(*prompt.CollectionDraft) {
-	step, is := map[string]int{"up": -1, "down": 1, "remove": 0}[do]
-	if !is {
-		return nil
-	}
+// moveSkill returns how a skill is removed from a collection, or changes places with the one next to
+// it among those that the reader sees.
+func moveSkill(do string, id prompt.ID, seen []library.View) func(*prompt.CollectionDraft) {
+	at := slices.IndexFunc(seen, func(v library.View) bool { return v.ID == id })
+	other := at + map[string]int{"up": -1, "down": 1}[do]
 	return func(d *prompt.CollectionDraft) {
 		d.Prompts = slices.Clone(d.Prompts)
 		i := slices.Index(d.Prompts, id)
-		switch to := i + step; {
+		switch {
 		case i < 0:
 		case do == "remove":
 			d.Prompts = slices.Delete(d.Prompts, i, i+1)
-		case to >= 0 && to < len(d.Prompts):
-			d.Prompts[i], d.Prompts[to] = d.Prompts[to], d.Prompts[i]
+		case at >= 0 && other >= 0 && other < len(seen):
+			if to := slices.Index(d.Prompts, seen[other].ID); to >= 0 {
+				d.Prompts[i], d.Prompts[to] = d.Prompts[to], d.Prompts[i]
+			}
 		}
 	}
 }
@@ -274,7 +286,7 @@ type collectPage struct {
 
 // A collecting is an owner for whom the reader acts, with their collections.
 type collecting struct {
-	library.Collector
+	Name        string
 	Address     string
 	Collections []library.Collection
 }
@@ -311,7 +323,10 @@ func (s *web) collect(r *request) error {
 		g.Go(func() error {
 			list, u, err := s.Service.CollectionsOf(ctx, r.who, handle)
 			list = slices.DeleteFunc(list, func(c library.Collection) bool { return !c.May.Edit })
-			p.Owners[i] = collecting{u, collectionsAddress(u.User), list}
+			p.Owners[i] = collecting{cmp.Or(u.Name, u.Handle), collectionsAddress(u.User), list}
+			if handle == library.Me {
+				p.Owners[i].Name = "My collections"
+			}
 			return err
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/prompthub/doors/web"
 )
 
 // TestCollections: a person makes a collection, puts skills into it, moves and removes them, without
@@ -94,4 +96,31 @@ func TestCollectionsOfAWorkspace(t *testing.T) {
 	b.out.get("/app/c/billing/team").is(200).has("There is nothing in it that you may read.").lacks("Dunning")
 	b.root.get("/app/w/billing/events").has("made the collection", "changed the collection")
 	b.root.post("/app/w/billing/delete", "handle", "billing").has("public prompts or collections")
+}
+
+// TestMovesAmongWhatIsSeen: a skill changes places with the one that the reader sees next to it, also
+// where an unseen one is between them.
+func TestMovesAmongWhatIsSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *web.Config) { c.Public, c.PublicRead = "https://prompts.example.com", true })
+	ann, bob := w.as("Ann"), w.as("Bob")
+	first, hers, last := ann.write("First", "One.", "public"), bob.write("Hers", "Two.", "public"), ann.write("Last", "Three.", "public")
+	ann.post("/app/c/me", "name", "All", "visibility", "public").to("/app/c/ann/all")
+	for _, page := range []string{first, hers, last} {
+		ann.post("/app/c/ann/all", "do", "add", "prompt", page).to("/app/c/ann/all")
+	}
+	bob.post(hers+"/visibility", "to", "private").to(hers)
+	order := func() string {
+		page := ann.get("/app/c/ann/all").is(200).main()
+		if strings.Index(page, ">Last<") < strings.Index(page, ">First<") {
+			return "last first"
+		}
+		return "first last"
+	}
+	require.Equal(t, "first last", order())
+	ann.get("/app/c/ann/all").lacks("Hers")
+	ann.post("/app/c/ann/all", "do", "up", "id", last[strings.LastIndex(last, "/")+1:]).to("/app/c/ann/all")
+	require.Equal(t, "last first", order())
+	bob.post(hers+"/visibility", "to", "public").to(hers)
+	ann.get("/app/c/ann/all").has("Hers", "claude plugin marketplace add https://prompts.example.com/marketplace/c/ann/all/marketplace.json\nclaude plugin install all@prompthub-ann-all<")
 }

@@ -357,7 +357,11 @@ func pluginUse(origin, shelf, slug string) []use {
 	if !strings.HasPrefix(origin, "https://") {
 		return nil
 	}
-	name := skill.MarketplaceName(path.Base(shelf))
+	owner := path.Base(shelf)
+	if of, isCollection := strings.CutPrefix(shelf, "c/"); isCollection {
+		owner = strings.ReplaceAll(of, "/", "-")
+	}
+	name := skill.MarketplaceName(owner)
 	u := use{
 		ID: "use-plugin", Tab: "Plugin", Name: "As a plugin of Claude Code, which updates itself", Text: "claude plugin marketplace add " + origin + "/marketplace/" + shelf + "/marketplace.json",
 		Hint: "Then: claude plugin install NAME@" + name,
@@ -391,7 +395,11 @@ func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
 			Text: "export LANGSMITH_ENDPOINT=" + origin + "/ls\nexport LANGSMITH_API_KEY=" + k.Token,
 		},
 	}, u.Items...)
-	withToken := strings.Replace(origin, "https://", "https://prompthub:"+k.Token+"@", 1)
-	u.Items = append(u.Items, pluginUse(withToken, "me", "")...)
+	u.Items = append(u.Items, pluginUse(withToken(origin, k), "me", "")...)
 	return u
+}
+
+// withToken returns an origin as Claude Code takes it with an access token.
+func withToken(origin string, k keys) string {
+	return strings.Replace(origin, "https://", "https://prompthub:"+k.Token+"@", 1)
 }

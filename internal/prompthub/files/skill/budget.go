@@ -1,17 +1,20 @@
 package skill
 
 import (
+	"slices"
+	"strings"
 	"unicode/utf16"
 
 	"prompthub/internal/prompthub/prompt"
 )
 
 // How a host shows its skills to an agent: one line for each, in BudgetCharacters together. This is
-// the rule of Claude Code 2.1.332 for a context of 200,000 tokens, of which it gives the list one
-// hundredth, at four characters a token: a line is "- plugin:skill: description", a description is
-// cut at maxListed, lengths are UTF-16 code units. Where the lines are too long together, the
-// names stay, and a description is dropped where the room that is left is too short for it: the host
-// gives room to those skills first that were used most, and to unused ones in order.
+// the rule of Claude Code 2.1.332, as it was seen to list plugins, for a model with a context of
+// 200,000 tokens: it gives the list one hundredth, at four characters a token. A line is
+// "- plugin:skill: description", a description is cut at maxListed, lengths are UTF-16 code units.
+// Where the lines are too long together, the names stay, and a description is dropped where the room
+// that is left is too short for it. Skills that were used most get room first, unused ones by their
+// names. Its own skills, which it never drops, take some 5,200 characters of the list.
 const (
 	// BudgetCharacters is what the lines of all skills of a host may take together.
 	BudgetCharacters = 8000
@@ -62,8 +65,8 @@ func (b Budget) Cut() (n int) {
 	return n
 }
 
-// Measure returns what skills take together, and which of them lose their descriptions if none was
-// used yet.
+// Measure returns the place that skills take together, and which of them lose their descriptions if
+// none was used yet.
 func Measure(list []Listed) Budget {
 	b := Budget{Skills: list, Characters: max(len(list)-1, 0)}
 	room := BudgetCharacters - b.Characters
@@ -74,8 +77,12 @@ func Measure(list []Listed) Budget {
 	if b.Characters <= BudgetCharacters {
 		return b
 	}
+	byName := make([]*Listed, len(list))
 	for i := range list {
-		s := &b.Skills[i]
+		byName[i] = &b.Skills[i]
+	}
+	slices.SortStableFunc(byName, func(a, b *Listed) int { return strings.Compare(a.Name, b.Name) })
+	for _, s := range byName {
 		more := s.Characters - len(before+s.Name)
 		if s.Cut = more > room; !s.Cut {
 			room -= more

@@ -52,4 +52,8 @@ func TestMeasure(t *testing.T) {
 	room := skill.BudgetCharacters - 3*name - 2
 	b = skill.Measure(list(room-100-2, 200, 100-2))
 	require.Equal(t, []bool{false, true, false}, []bool{b.Skills[0].Cut, b.Skills[1].Cut, b.Skills[2].Cut})
+	named := list(room-100-2, room-100-2)
+	named[0].Name, named[1].Name = "a:c", "a:b"
+	b = skill.Measure(named)
+	require.Equal(t, []bool{true, false}, []bool{b.Skills[0].Cut, b.Skills[1].Cut}, "by their names")
 }
