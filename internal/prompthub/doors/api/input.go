@@ -40,7 +40,7 @@ type (
 	}
 )
 
-// What Fields asks for.
+// The values of Fields.
 const (
 	texted = "text"
 	listed = "skill"
