@@ -239,7 +239,7 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}": aPromptPage, "GET /app/prompts/{id}/fill": aCaller,
 	// with the values again, each character of which may be five in HTML
 	"POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
-	// and those that programs fetched
+	// and the fetches of the prompt
 	"GET /app/prompts/{id}/versions": {aList.operations + 110, aList.rows + 1200, aList.answer, aList.allocated}, "GET /app/prompts/{id}/versions/{version}": aPage,
 	// as aPage, of two texts
 	"GET /app/prompts/{id}/compare":                     aFileDiff,

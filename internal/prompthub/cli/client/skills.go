@@ -32,7 +32,7 @@ func (c *Client) Skills(ctx context.Context, handle, collection string) (skill.B
 		var page struct {
 			Items []struct {
 				Slug       string
-				Characters int // 0 for no skill
+				Characters int // 0 where it is no skill
 			}
 			NextCursor string
 		}

@@ -40,7 +40,7 @@ type (
 	}
 )
 
-// Values of Fields.
+// The values of Fields.
 const (
 	texted = "text"
 	listed = "skill"

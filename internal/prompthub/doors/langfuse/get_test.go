@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/library"
 )
 
 func TestGet(t *testing.T) {
@@ -170,4 +173,32 @@ func TestPlaceholdersThatClientsFillIn(t *testing.T) {
 		c.made(fields{"name": "chat", "type": "chat", "prompt": messages{{"role": "user", "content": text}, {"type": "placeholder", "name": "history"}}, "labels": []string{"production"}})
 		require.Equal(t, want[1], c.get("chat", "").is(200).header.Get("X-PromptHub-Loss"))
 	}
+}
+
+// A version that was recalled is in no answer: the labels are on the version before, and its number
+// is refused with the reason.
+func TestRecalledVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client("ann")
+	c.made(fields{"name": "p", "prompt": "one", "labels": []string{"production"}})
+	c.made(fields{"name": "p", "prompt": "two", "labels": []string{"production"}})
+	ann := auth.User{ID: "ann"}
+	v, err := w.service.GetByName(t.Context(), ann, "ann", "p", library.WantedVersion{})
+	require.NoError(t, err)
+	require.NoError(t, w.service.Recall(t.Context(), ann, v.ID, 2, "It lies"))
+
+	require.Equal(t, "one", c.got("p", "").Prompt)
+	require.Equal(t, "one", c.got("p", "?label=latest").Prompt)
+	c.get("p", "?version=2").says(http.StatusGone, "version 2 was recalled: It lies")
+	c.label("p", "2", "production").says(http.StatusGone, "It lies")
+	l := c.list("")
+	require.Equal(t, [][]int{{1}}, [][]int{l.Data[0].Versions})
+	require.Equal(t, []string{"latest", "production"}, l.Data[0].Labels)
+
+	require.NoError(t, w.service.Recall(t.Context(), ann, v.ID, 1, "It lies"))
+	require.Empty(t, c.list("").Data)
+	c.get("p", "").says(http.StatusNotFound, "Prompt not found")
+	c.delete("p", "?version=2").is(http.StatusNoContent)
+	c.get("p", "?version=1").says(http.StatusGone, "It lies")
 }

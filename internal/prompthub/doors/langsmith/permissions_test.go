@@ -423,3 +423,27 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 	require.GreaterOrEqual(t, seen, 3, "tokens that read see it")
 	require.GreaterOrEqual(t, through, 4, "the tokens get through")
 }
+
+// A commit that was recalled is in no answer: tags are on the one before, and its hash is refused
+// with the reason.
+func TestRecalledCommits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, ann := w.token("ann", library.TokenDraft{})
+	v, _, err := w.service.Create(t.Context(), user("ann"), prompt.Draft{Name: "p", Title: "P", Text: "one", Visibility: prompt.Private, Labels: []string{"production"}}, "")
+	require.NoError(t, err)
+	v, err = w.service.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text, d.Labels = "two", []string{"production"} })
+	require.NoError(t, err)
+	require.NoError(t, w.service.Recall(t.Context(), user("ann"), v.ID, 2, "It lies"))
+	for _, at := range []string{"latest", "production", "00000001"} {
+		a := w.do(ann, "GET", "/commits/-/p/"+at, "")
+		require.Equal(t, 200, a.Code, at)
+		require.Contains(t, a.Body.String(), `"template":"one"`)
+	}
+	a := w.do(ann, "GET", "/commits/-/p/00000002", "")
+	require.Equal(t, http.StatusGone, a.Code)
+	require.Contains(t, a.Body.String(), "It lies")
+	require.NotContains(t, w.do(ann, "GET", "/commits/-/p", "").Body.String(), "00000002")
+	require.Contains(t, w.do(ann, "GET", "/repos/-/p", "").Body.String(), `"last_commit_hash":null`)
+	require.Contains(t, w.do(ann, "GET", "/repos", "").Body.String(), `"last_commit_hash":null`)
+}
