@@ -185,6 +185,11 @@ func (d *Document) complete(op *huma.Operation) {
 	if op.RequestBody != nil {
 		d.exemplify(op.RequestBody.Content)
 	}
+	for _, p := range op.Parameters {
+		if p.Schema != nil && p.Schema.Description == p.Description {
+			p.Schema.Description = "" // which huma repeats
+		}
+	}
 	// answered as the first time
 	if made, again := op.Responses["201"], op.Responses["200"]; made != nil && again != nil {
 		again.Headers = maps.Clone(made.Headers)
