@@ -81,7 +81,7 @@ func shelfOf(r *http.Request) (shelf, error) {
 		return shelf{}, fault.New(fault.NotFound, "there is no such user")
 	case collection != "":
 		return shelf{
-			path: "/c/" + handle + "/" + collection, name: skill.MarketplaceName(handle + "-" + collection),
+			path: "/c/" + handle + "/" + collection, name: skill.MarketplaceName(handle, collection),
 			handle: handle, collection: collection,
 		}, nil
 	case !prompt.NamesUser(handle):

@@ -22,7 +22,7 @@ const maxTogether = prompt.MaxFilesSize
 // keptDigests is how many digests of packages of collections an instance keeps.
 const keptDigests = 1000
 
-// collection returns the collection of a shelf as a program sees it. One without an access token
+// collectionOf returns the collection of a shelf as a program sees it. One without an access token
 // sees what everybody does: it gets addresses that are not signed.
 func (d *handler) collectionOf(ctx context.Context, who auth.User, s shelf) (library.Collection, error) {
 	if who.Grant == nil || who.Grant.TokenID == "" {
@@ -89,7 +89,7 @@ func (d *handler) digest(ctx context.Context, c library.Collection) (string, err
 
 // collectionPackage returns the package of a collection: a plugin with all its skills.
 func (d *handler) collectionPackage(ctx context.Context, c library.Collection) ([]byte, error) {
-	files := []prompt.FileBytes{skill.Manifest(c.Slug, aboutOf(c), c.PluginVersion())}
+	files := []prompt.FileBytes{skill.Manifest(c.Slug, aboutOf(c), c.PluginVersion(), "")}
 	slugs := map[string]bool{}
 	for _, v := range c.Skills {
 		slug := cmp.Or(v.Bundle.Slug, v.Slug) // by which its SKILL.md is named

@@ -38,7 +38,7 @@ func libraryOf(s shelf, origin string) []byte {
 	}
 	b = append(b, '\n')
 	return zip.Write([]prompt.FileBytes{
-		skill.Manifest(libraryName, libraryAbout, libraryVersion),
+		skill.Manifest(libraryName, libraryAbout, libraryVersion, ""),
 		{Path: "mcp.json", Bytes: b},  // which Codex reads
 		{Path: ".mcp.json", Bytes: b}, // which Claude Code reads
 	})

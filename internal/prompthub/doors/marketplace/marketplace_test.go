@@ -23,7 +23,7 @@ func TestCatalogue(t *testing.T) {
 	w.public("part", "A part.")
 	w.public("whole", "With @@@langfusePrompt:name=part|version=1@@@") // includes another: no skill
 	w.write(user("ann"), prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
-	skillFile := "---\nname: pdf-forms\ndescription: Fills PDF forms.\n---\n\nRun scripts/fill.py\n"
+	skillFile := "---\nname: pdf-forms\nlicense: MIT # ours\ndescription: Fills PDF forms.\n---\n\nRun scripts/fill.py\n"
 	d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Public}, []library.SentFile{
 		{
 			Path:  "SKILL.md",
@@ -50,6 +50,7 @@ func TestCatalogue(t *testing.T) {
 	require.Contains(t, files["plugin.json"], `"version": "1.0.0"`)
 	files = w.install(names["pdf-forms"])
 	require.Equal(t, skillFile, files["skills/pdf-forms/SKILL.md"])
+	require.Contains(t, files["plugin.json"], `"license": "MIT"`)
 	require.Equal(t, "print(1)\n", files["skills/pdf-forms/scripts/fill.py*"])
 
 	// a release, and back
@@ -199,7 +200,7 @@ func TestCollectionShelf(t *testing.T) {
 		t.Helper()
 		var c catalogue
 		decode(t, w.get(token, shelf), &c)
-		require.Equal(t, "prompthub-ann-start", c.Name)
+		require.Equal(t, "prompthub-ann--start", c.Name)
 		all = map[string]plugin{}
 		for _, p := range c.Plugins {
 			names, all[p.Name] = append(names, p.Name), p

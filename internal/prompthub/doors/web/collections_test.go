@@ -122,5 +122,5 @@ func TestMovesAmongWhatIsSeen(t *testing.T) {
 	ann.post("/app/c/ann/all", "do", "up", "id", last[strings.LastIndex(last, "/")+1:]).to("/app/c/ann/all")
 	require.Equal(t, "last first", order())
 	bob.post(hers+"/visibility", "to", "public").to(hers)
-	ann.get("/app/c/ann/all").has("Hers", "claude plugin marketplace add https://prompts.example.com/marketplace/c/ann/all/marketplace.json\nclaude plugin install all@prompthub-ann-all<")
+	ann.get("/app/c/ann/all").has("Hers", "claude plugin marketplace add https://prompts.example.com/marketplace/c/ann/all/marketplace.json\nclaude plugin install all@prompthub-ann--all<")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -357,11 +356,11 @@ func pluginUse(origin, shelf, slug string) []use {
 	if !strings.HasPrefix(origin, "https://") {
 		return nil
 	}
-	owner := path.Base(shelf)
-	if of, isCollection := strings.CutPrefix(shelf, "c/"); isCollection {
-		owner = strings.ReplaceAll(of, "/", "-")
+	parts := strings.Split(shelf, "/")
+	if len(parts) > 1 {
+		parts = parts[1:]
 	}
-	name := skill.MarketplaceName(owner)
+	name := skill.MarketplaceName(parts...)
 	u := use{
 		ID: "use-plugin", Tab: "Plugin", Name: "As a plugin of Claude Code, which updates itself", Text: "claude plugin marketplace add " + origin + "/marketplace/" + shelf + "/marketplace.json",
 		Hint: "Then: claude plugin install NAME@" + name,

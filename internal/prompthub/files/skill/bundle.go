@@ -69,6 +69,7 @@ type manifest struct {
 	Name        string `json:"name"`
 	Version     string `json:"version"`
 	Description string `json:"description"`
+	License     string `json:"license,omitempty"`
 }
 
 // Plugin returns the files of a plugin with one skill: those of the version of a prompt below
@@ -76,8 +77,14 @@ type manifest struct {
 // gives the same plugin from every instance and release.
 func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
 	slug := cmp.Or(p.Bundle.Slug, p.Slug)
-	manifest := Manifest(slug, Head(p, p.About(), p.Version).Description, PluginVersion(p.Version))
-	return append([]prompt.FileBytes{manifest}, InPlugin(slug, folder)...)
+	license := ""
+	for _, f := range folder {
+		if f.Path == FileName {
+			license = LicenseIn(f.Bytes)
+		}
+	}
+	about := Head(p, p.About(), p.Version).Description
+	return append([]prompt.FileBytes{Manifest(slug, about, PluginVersion(p.Version), license)}, InPlugin(slug, folder)...)
 }
 
 // InPlugin returns the files of a skill as a plugin has them.
@@ -90,11 +97,11 @@ func InPlugin(slug string, folder []prompt.FileBytes) []prompt.FileBytes {
 	return files
 }
 
-// Manifest returns the plugin.json of a plugin.
-func Manifest(name, description, version string) prompt.FileBytes {
+// Manifest returns the plugin.json of a plugin; its license may be "".
+func Manifest(name, description, version, license string) prompt.FileBytes {
 	b, err := json.MarshalIndent(manifest{
 		Schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
-		Name:   name, Version: version, Description: description,
+		Name:   name, Version: version, Description: description, License: license,
 	}, "", "  ")
 	if err != nil {
 		panic(err) // unreachable: texts cannot fail
@@ -102,8 +109,9 @@ func Manifest(name, description, version string) prompt.FileBytes {
 	return prompt.FileBytes{Path: "plugin.json", Bytes: append(b, '\n')}
 }
 
-// MarketplaceName returns how installers call the marketplace of an owner, by the handle or the key.
-func MarketplaceName(owner string) string { return "prompthub-" + owner }
+// MarketplaceName returns how installers call a marketplace: by the handle or the key of its owner,
+// and by the slug of a collection. Neither has two hyphens, so no two marketplaces have one name.
+func MarketplaceName(parts ...string) string { return "prompthub-" + strings.Join(parts, "--") }
 
 // PluginVersion returns the version of a plugin of a number: installers compare it with the one
 // that they have.

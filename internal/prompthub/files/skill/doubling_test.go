@@ -44,7 +44,7 @@ func TestDoubling(t *testing.T) {
 			return func() { skill.Plugin(of(s), []prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) }
 		}},
 		{Name: "MarketplaceName", With: func(s string) func() { return func() { skill.MarketplaceName(s) } }},
-		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, s) } }},
+		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, s, s) } }},
 		{Name: "List", With: func(s string) func() { return func() { skill.List("a", of(s)) } }},
 		{Name: "Line", With: func(s string) func() { return func() { skill.Line("a", "b", s) } }},
 		{Name: "Measure", With: func(s string) func() {
@@ -60,6 +60,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "WithDescription", With: func(s string) func() { b := head(s); return func() { skill.WithDescription(b, s) } }},
 		{Name: "WithName", With: func(s string) func() { b := head(s); return func() { skill.WithName(b, s) } }},
 		{Name: "Editable", With: func(s string) func() { b := head(s); return func() { skill.Editable(b) } }},
+		{Name: "LicenseIn", With: func(s string) func() { b := head(s); return func() { skill.LicenseIn(b) } }},
 		{Name: "NameIn", With: func(s string) func() { b := head(s); return func() { skill.NameIn(b) } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}

@@ -76,6 +76,18 @@ func NameIn(b []byte) string {
 	return string(m[1])
 }
 
+var licenseLine = regexp.MustCompile(`(?m)^license:[ \t]*(?:"([^"\\\r\n]*)"|'([^'\r\n]*)'|([^\s"'#|>&*!%@\[\]{}][^\r\n]*?))[ \t]*(?:[ \t]#.*)?\r?$`)
+
+// LicenseIn returns the license that the head of a SKILL.md says in one line, "" for none.
+func LicenseIn(b []byte) string {
+	head, _, _ := Split(b)
+	m := licenseLine.FindSubmatch(head)
+	if m == nil {
+		return ""
+	}
+	return printable(string(bytes.Join(m[1:], nil)))
+}
+
 // Editable reports whether the head of a SKILL.md says name and description where WithName and
 // WithDescription change them: each once, at the beginning of a line.
 func Editable(b []byte) bool {
