@@ -108,7 +108,7 @@ func collectAndRecall(ann *tab, shown func(*tab, string), page, name string) {
 	ann.goTo(page + "/versions").sees("document.querySelector('.editions li .badge + .badge')?.textContent === 'recalled'").reads("It fills in <b>wrong</b> fields")
 	ann.sees("document.querySelector('.editions li:last-child .label')?.textContent === 'production'") // on version 1
 	shown(ann, "versions, one recalled")
-	ann.goTo(page).reads("Version 2 was recalled: programs and assistants get version 1.").sees(live(1)).sees("!document.querySelector('#release')")
+	ann.goTo(page).reads("Version 2 was recalled: programs and assistants get version 1.").sees(live(1)).sees("!document.querySelector('#release, .state.draft')")
 	shown(ann, "skill recalled")
 	ann.goTo(collection).sees("[...document.querySelectorAll('.collected .meta span')].some(e => e.textContent === 'version 1')")
 	ann.goTo(page).click("main a[href$='/versions/2']").click("form[action$='/reinstate'] button").reads("The recall is taken back.").sees("!document.querySelector('form[action$=\"/reinstate\"]')")
