@@ -36,7 +36,7 @@ var everywhere = map[string]string{
 const me = "\nX-Dev-User: ann"
 
 // pairs are the requests of the table. Each is answered alike both ways, but for its rows.
-func pairs(id, other string) []pair {
+func pairs(id, other, recalled, token string) []pair {
 	p := promptsPath + "/" + id
 	get := func(rows string, targets ...string) (all []pair) {
 		for _, t := range targets {
@@ -52,6 +52,20 @@ func pairs(id, other string) []pair {
 			"/api/v1/me/votes", "/api/v1/me/tokens", "/api/v1/me/profile", "/api/v1/me/export", "/api/v1/health", "/api/v1/ready", "/api/v1/docs", "/api/v1/openapi.json",
 			"/app", "/app/prompts/"+id, "/app/prompts/new", "/app/tags", "/app/about", "/robots.txt", "/lf/api/public/v2/prompts", "/lf/api/public/v2/prompts/a%2Fnamed",
 			"/lf/api/public/v2/prompts/nothing", "/ls/settings", "/ls/repos", "/.well-known/oauth-protected-resource", "/.well-known/nothing", "/api/v1/users/ann", "/api/v1/users/nobody-here"),
+		[]pair{
+			{"GET /marketplace/u/ann/marketplace.json" + token, "", ""},
+			{"GET /marketplace/u/nobody-here/marketplace.json" + token, "", ""},
+			{"GET /marketplace/me/marketplace.json" + token, "", ""},
+			{"GET /marketplace/me/marketplace.json", "", ""},
+			{"GET /marketplace/c/ann/start/marketplace.json" + token, "", ""},
+			{"GET /marketplace/c/ann/nothing/marketplace.json" + token, "", ""},
+			{"GET /marketplace/packages/" + recalled + "/2/" + strings.Repeat("0", 64) + ".zip" + token, "", ""},
+			{"GET /marketplace/packages/" + id + "/1/" + strings.Repeat("0", 64) + ".zip" + token, "", ""},
+			{"GET /marketplace/packages/" + id + "/1/" + strings.Repeat("0", 64) + ".zip", "", ""},
+			{"GET " + promptsPath + "/" + recalled + "/text?version=2" + me, "", ""},
+			{"GET " + promptsPath + "/" + recalled + "/text" + me, "", ""},
+		},
+		get("", "/api/v1/collections", "/api/v1/collections/ann/start", "/api/v1/collections/ann/nothing", "/app/c/ann", "/app/c/ann/start"),
 		// queries
 		get("", promptsPath+"?q=text", promptsPath+"?q=%zz", promptsPath+"?q=100%", promptsPath+"?q=%FF", promptsPath+"?%FF=1", promptsPath+"?q=a+b%2Bc", promptsPath+"?q=gr%C3%BC%C3%9F",
 			promptsPath+"?sort=&sort=newest", promptsPath+"?sort=newest&sort=newest", promptsPath+"?LIMIT=1&limit=2", promptsPath+"?LIMIT=1", promptsPath+"?limit=2&LIMIT=",
@@ -174,7 +188,12 @@ func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	at := ann.made(2)
 	ann.did("PUT", at+"/labels/new", `{"version":1}`)
 	named := ann.did("POST", promptsPath, `{"title":"Named","name":"a/named","text":"x","tags":["text"],"visibility":"private"}`)["id"].(string)
-	all := pairs(strings.TrimPrefix(at, promptsPath+"/"), named)
+	ann.did("PUT", "/api/v1/me/profile", `{"handle":"ann"}`)
+	recalled := strings.TrimPrefix(ann.made(2), promptsPath+"/")
+	ann.did("POST", promptsPath+"/"+recalled+"/versions/2/recall", `{"reason":"because"}`)
+	ann.did("POST", "/api/v1/collections", fmt.Sprintf(`{"slug":"start","visibility":"public","items":[%q]}`, recalled))
+	token := "\nAuthorization: Bearer " + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["token"].(string)
+	all := pairs(strings.TrimPrefix(at, promptsPath+"/"), named, recalled, token)
 	require.GreaterOrEqual(t, len(all), 100)
 	seen := map[string]int{}
 	for _, p := range all {

@@ -25,11 +25,19 @@ func TestBrowserReview(t *testing.T) {
 }
 
 // shower returns a function that checks a page as it is shown: where scripts run, by axe in the
-// dark on a desktop and in the light on a phone.
+// dark on a desktop and in the light on a phone, or both on each where E2E_FULL is set.
 func shower(t *testing.T, v browsertest.Variant) func(p *tab, name string) {
 	source := ""
 	if v.Script {
 		source = browsertest.Axe(t)
+	}
+	accessible := func(p *tab, name, scheme string) {
+		if full() {
+			browsertest.Accessible(p.Tab, source, name)
+		} else {
+			browsertest.AccessibleIn(p.Tab, source, name, scheme)
+		}
+		fits(p, name)
 	}
 	return func(p *tab, name string) {
 		p.T.Helper()
@@ -37,14 +45,10 @@ func shower(t *testing.T, v browsertest.Variant) func(p *tab, name string) {
 			fits(p, name)
 			return
 		}
-		browsertest.AccessibleIn(p.Tab, source, name, "dark")
-		fits(p, name)
-		p.shot(name)
+		accessible(p, name, "dark")
 		p.Resize(variants[1])
-		browsertest.AccessibleIn(p.Tab, source, name, "light")
+		accessible(p, name, "light")
 		require.Empty(p.T, eval[[]string](p, missed), "%s: too small for a finger", name)
-		fits(p, name)
-		p.shot(name)
 		p.Resize(v)
 	}
 }

@@ -232,7 +232,7 @@ func TestRecallPage(t *testing.T) {
 		"The version is recalled", "It &lt;b&gt;lies&lt;/b&gt;", `action="`+two+`/reinstate"`).lacks("Put on this version", "Recall version")
 	ann.get(page+"/versions").has(`<span class="badge">recalled</span>`, "lies", `for="label1"`).lacks(`for="label2"`)
 	bob.get(two).is(200).has("Recalled", "lies", "Two")
-	ann.get(page).is(200).has("Version 2 was recalled: programs and assistants get version 1.", "live: <span class=\"wide\">version </span>1<").lacks("Release version 2")
+	ann.get(page).is(200).has("Version 2 was recalled: programs and assistants get version 1.", "live: <span class=\"wide\">version </span>1<").lacks("Release version 2", "draft:")
 	bob.get(page).is(200).has("Version 2 was recalled", "programs get version 1")
 
 	ann.post(page+"/versions/1/recall", "reason", "Old").to(page + "/versions/1?done=recalled")

@@ -129,6 +129,34 @@ func TestClaudeCode(t *testing.T) {
 	)
 	require.Contains(t, update(), "updated from 2.0.0 to 1.0.0")
 
+	// a recall takes a version from the machines that have it, and is told to those that ask for it
+	ask := func(method, path string, body any) {
+		t.Helper()
+		require.Equal(t, 2, p.ask(t, "ann", method, path, body, nil)/100, path)
+	}
+	ask(http.MethodPut, "/prompts/"+fills.ID+"/labels/production", map[string]any{"version": 2})
+	require.Contains(t, update(), "updated from 1.0.0 to 2.0.0")
+	ask(http.MethodPost, "/prompts/"+fills.ID+"/versions/2/recall", map[string]any{"reason": "It deletes files"})
+	c.run("uninstall", "pdf-forms@prompthub-ann")
+	require.NoError(t, os.RemoveAll(folder))
+	require.Contains(t, c.fails("install", "pdf-forms@prompthub-ann"), "HTTP 410", "by the catalogue of before")
+	ask(http.MethodDelete, "/prompts/"+fills.ID+"/versions/2/recall", nil)
+	c.run("install", "pdf-forms@prompthub-ann")
+	ask(http.MethodPost, "/prompts/"+fills.ID+"/versions/2/recall", map[string]any{"reason": "It deletes files"})
+	require.Contains(t, update(), "updated from 2.0.0 to 1.0.0")
+
+	// a collection is one plugin with its skills
+	var greet struct{ ID string }
+	require.Equal(t, http.StatusCreated, p.ask(t, "ann", http.MethodPost, "/prompts", map[string]any{
+		"title": "Greet", "name": "greet", "text": "Greet all.", "visibility": "public",
+	}, &greet))
+	ask(http.MethodPost, "/collections", map[string]any{
+		"slug": "start", "visibility": "public", "items": []string{fills.ID, greet.ID},
+	})
+	c.run("marketplace", "add", hub+"/marketplace/c/ann/start/marketplace.json")
+	c.run("install", "start@prompthub-ann-start")
+	require.Regexp(t, `Skills \(2\) +greet, pdf-forms`, c.run("details", "start@prompthub-ann-start"))
+
 	// other bytes than the catalogue names are refused
 	c.edit("prompthub-ann", func(catalogue string) string {
 		return regexp.MustCompile(`"sha256": ?"..`).ReplaceAllString(catalogue, `"sha256":"00`)
