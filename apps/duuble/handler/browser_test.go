@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -328,10 +329,23 @@ func TestHubsInBrowser(t *testing.T) {
 	talk := browsertest.Eval[string](carol, "location.pathname")
 	browsertest.Accessible(carol, axe, "an empty discussion")
 	carol.Write("[name=text]", "With mint, please").Sends(".message .primary").Reads("With mint, please")
-	carol.Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
-	carol.GoTo("/app/me/saved").Reads("1 message, the last one")
+	bob.Resize(browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true})
+	bob.GoTo(talk).Reads("With mint, please").Sees("document.querySelector('.fresh').hidden")
+	for n := range 12 {
+		carol.Write("[name=text]", fmt.Sprint("Cup ", n)).Press(kb.Enter).Sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.mine:last-child')?.innerText.includes('Cup %d') && document.querySelector('#text').value === ''", n))
+	}
+	bob.Sees("document.querySelector('li:last-child').innerText.includes('Cup 11') && document.documentElement.scrollHeight - innerHeight - scrollY < 2")
+	browsertest.Eval[bool](bob, "(scrollTo(0, 0), true)")
+	bob.Sees("scrollY === 0").Press(kb.Tab)
+	carol.Write("[name=text]", "Last cup").Press(kb.Enter)
+	bob.Sees("document.querySelector('.fresh').innerText === '1 new message' && scrollY === 0")
+	browsertest.Accessible(bob, axe, "a discussion with a new message")
+	bob.GoTo(talk).Sees("document.querySelector('#new')?.innerText.includes('Last cup')").Click("#new summary")
+	bob.Shots("menu in a discussion")
+	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
+	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")
 	browsertest.Accessible(carol, axe, "saved discussions")
-	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("1 message, the last one")
+	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("14 messages, the last one")
 	browsertest.Accessible(ann, axe, "discussions")
 	ann.Sends("main .cards a[href*='/discussions/']").Reads("With mint, please")
 	browsertest.Accessible(ann, axe, "a discussion")

@@ -40,7 +40,7 @@ type talk struct {
 	Older    string // the message before which older ones are, "" if there are none
 	Newest   string // the newest message that is shown
 	FirstNew string // the first message that the reader has not read, of those that are shown
-	Tag      string // of what is shown
+	Tag      string // changes with all that is shown
 	Before   string // set on a page of older ones
 	Key      string // of the next message: a form that is sent twice is one message
 	Editing  string // the message that the form changes
