@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -327,16 +328,29 @@ func TestHubsInBrowser(t *testing.T) {
 	carol.Sends("[action$='/discussions'] button").Reads("No messages yet.")
 	talk := browsertest.Eval[string](carol, "location.pathname")
 	browsertest.Accessible(carol, axe, "an empty discussion")
-	carol.Write("[name=text]", "With mint, please").Sends(".message .primary").Reads("Your message is there.").Reads("With mint, please")
-	carol.Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
-	carol.GoTo("/app/me/saved").Reads("1 message, the last one")
+	carol.Write("[name=text]", "With mint, please").Sends(".message .primary").Reads("With mint, please")
+	bob.Resize(browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true})
+	bob.GoTo(talk).Reads("With mint, please").Sees("document.querySelector('.fresh').hidden")
+	for n := range 12 {
+		carol.Write("[name=text]", fmt.Sprint("Cup ", n)).Press(kb.Enter).Sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.mine:last-child')?.innerText.includes('Cup %d') && document.querySelector('#text').value === ''", n))
+	}
+	bob.Sees("document.querySelector('li:last-child').innerText.includes('Cup 11') && document.documentElement.scrollHeight - innerHeight - scrollY < 2")
+	browsertest.Eval[bool](bob, "(scrollTo(0, 0), true)")
+	bob.Sees("scrollY === 0").Press(kb.Tab)
+	carol.Write("[name=text]", "Last cup").Press(kb.Enter)
+	bob.Sees("document.querySelector('.fresh').innerText === '1 new message' && scrollY === 0")
+	browsertest.Accessible(bob, axe, "a discussion with a new message")
+	bob.GoTo(talk).Sees("document.querySelector('#new')?.innerText.includes('Last cup')").Click("#new summary")
+	bob.Shots("menu in a discussion")
+	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
+	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")
 	browsertest.Accessible(carol, axe, "saved discussions")
-	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("1 message, the last one")
+	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("14 messages, the last one")
 	browsertest.Accessible(ann, axe, "discussions")
 	ann.Sends("main .cards a[href*='/discussions/']").Reads("With mint, please")
 	browsertest.Accessible(ann, axe, "a discussion")
 	ann.Sends("main a[href*='/messages/']").Reads("No replies yet.")
-	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("Your message is there.").Reads("And with sugar")
+	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("And with sugar")
 	browsertest.Accessible(ann, axe, "replies to a message")
 	replies := browsertest.Eval[string](ann, "location.pathname")
 	carol.GoTo(hub).Reads("Green tea?").Sends("[action$='/leave'] button").Reads("You have left the hub.")
@@ -388,12 +402,16 @@ func TestModerationInBrowser(t *testing.T) {
 
 	// A comment and a message are reported, deleted, and read by a manager as they were.
 	bob.GoTo(post).Reads("Your comment").Write("[name=text]", "Fools comment").Sends(".comment .primary").Reads("Your comment is there.")
-	bob.GoTo(post).Sends("[action$='/discussions'] button").Reads("No messages yet.").Write("[name=text]", "Fools message").Sends(".message .primary").Reads("Your message is there.")
+	bob.GoTo(post).Sends("[action$='/discussions'] button").Reads("No messages yet.").Write("[name=text]", "Fools message").Sends(".message .primary")
 	talk := browsertest.Eval[string](bob, "location.pathname")
 	for from, link := range map[string]string{post: "/report/comment/", talk: "/report/message/"} {
-		ann.GoTo(from).Sends("a[href*='" + link + "']").Reads("What is it?").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+		ann.GoTo(from)
+		if from == talk {
+			ann.Click(".menu summary")
+		}
+		ann.Sends("a[href*='" + link + "']").Reads("What is it?").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
 	}
-	ann.GoTo(talk).Reads("Fools message").Sends(".erase button").Reads("The message is deleted.").Reads("An admin of the hub has deleted this message.")
+	ann.GoTo(talk).Reads("Fools message").Click(".menu summary").Sends(".erase button").Reads("The message is deleted.").Reads("An admin of the hub has deleted this message.")
 	browsertest.Accessible(ann, axe, "a message that is deleted")
 	bob.GoTo(talk).Reads("An admin of the hub has deleted this message.")
 	carol.GoTo("/app/admin").Reads("Fools comment").Reads("Fools message").Reads("@bob, as it was then")

@@ -66,6 +66,16 @@ func TestForumInABrowser(t *testing.T) {
 	browsertest.Accessible(bob, axe, "a section")
 	bob.Write("[name=content]", "Which album is the best? <b>All</b>").Click("form.card .primary").Reads("0 replies").Reads("<b>All</b>").Ready("[name=reply]")
 	path := browsertest.Eval[string](bob, "location.pathname")
+	bob.GoTo("/app/forum/music").Ready("[name=content]")
+	browsertest.Eval[bool](bob, `((async () => {
+		const form = document.querySelector("form.card"), body = new URLSearchParams(new FormData(form));
+		body.set("title", "Sent twice");
+		body.set("content", "By a finger that trembles");
+		await Promise.all([1, 2].map(() => fetch(form.action, { method: "POST", body })));
+		window.sent = true;
+	})(), true)`)
+	bob.Sees("window.sent").GoTo("/app/forum/music").Reads("Sent twice")
+	require.Equal(t, 1, browsertest.Eval[int](bob, "[...document.querySelectorAll('.cards li')].filter((li) => li.innerText.includes('Sent twice')).length"))
 	still.GoTo(path).Ready("[name=reply]").Write("[name=reply]", "I mean all of them").Click(".replying .primary").Reads("1 reply").Reads("I mean all of them")
 	browsertest.Accessible(bob.GoTo(path).Reads("I mean all of them"), axe, "a topic")
 	anna.GoTo(path).Reads("I mean all of them").Click("[action$='/lock'] button").Reads("Тема закрыта").Reads("Сохранено.")

@@ -128,12 +128,12 @@ func TestStory(t *testing.T) {
 	say(bob, "До встречи")
 	ann.Sees(last("До встречи"))
 	still(bob)
-	bob.Click(".mine:last-child a").Sees("document.querySelector('#content')?.value === 'До встречи'")
+	bob.Click(".mine:last-child summary").Click(".mine:last-child a").Sees("document.querySelector('#content')?.value === 'До встречи'")
 	say(bob, "До встречи у входа")
 	bob.Reads("изменено")
 	ann.Sees(last("До встречи у входа"))
 	still(ann)
-	submit(ann, func() { ann.Click(".mine form button") })
+	submit(ann, func() { ann.Click(".mine summary").Click(".mine form button") })
 	ann.Reads("Сообщение удалено.")
 	bob.Reads("Сообщение удалено.")
 	browsertest.Accessible(bob, axe, "chat with a deleted message")
@@ -205,7 +205,7 @@ func TestStory(t *testing.T) {
 
 	// Ann reports a message of Bob. Max sees the last ones with it, and suspends him.
 	say(bob, "Купи мои лампы, дёшево")
-	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Sends(".messages li:last-child [href*='kind=message']").Ready("[name=reportReason]")
+	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Click(".messages li:last-child summary").Sends(".messages li:last-child [href*='kind=message']").Ready("[name=reportReason]")
 	choose(slow, "reportReason", "spam")
 	slow.Sends("form.card .primary").Reads("Спасибо. Модераторы посмотрят.")
 

@@ -113,9 +113,12 @@ func (s *Site) answer(w http.ResponseWriter, r *http.Request, v Visit) {
 func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error, render func(*httpjson.Problem) error) {
 	httpjson.HangUp(w, r)
 	if fault.Of(err) == fault.Unauthenticated {
-		back := s.Prefix
-		if r.Method == http.MethodGet {
-			back = r.URL.RequestURI()
+		back := r.URL.RequestURI()
+		if r.Method != http.MethodGet { // the page of the form
+			back = s.Prefix
+			if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
+				back = s.Back(from.RequestURI())
+			}
 		}
 		http.Redirect(w, r, s.Prefix+"/sign-in?back="+url.QueryEscape(back), http.StatusSeeOther)
 		return

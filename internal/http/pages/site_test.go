@@ -95,6 +95,15 @@ func TestSite(t *testing.T) {
 		require.Contains(t, w.Body.String()+w.Header().Get("Location"), tt.want, tt)
 		require.Equal(t, "private, no-store", w.Header().Get("Cache-Control"))
 	}
+	for from, back := range map[string]string{
+		"http://localhost/app/page?x=2": "/app/page?x=2", "http://elsewhere/app/page": "/app", "http://localhost/other": "/app", "http://localhost/app/sign-in": "/app", "%": "/app",
+	} {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/app/page", strings.NewReader("a=1"))
+		r.Header.Set("Referer", from)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		require.Equal(t, "/app/sign-in?back="+url.QueryEscape(back), w.Header().Get("Location"), "a form leads back to the page that it is on")
+	}
 	few, steps := newSite(t, httpjson.Limits{Reads: 1, ReadBurst: 1})
 	require.Equal(t, 303, get(few, http.MethodGet, "/app/page").Code)
 	require.Equal(t, 429, get(few, http.MethodGet, "/app/page").Code)

@@ -24,6 +24,16 @@ var newsScript []byte
 
 const newsName = "news.js"
 
+// talkScript opens and follows chats, and keeps what is written until it was sent.
+//
+//go:embed talk.js
+var talkScript []byte
+
+// talkLooks is how chats look. It takes the colours of an application by their names.
+//
+//go:embed talk.css
+var talkLooks []byte
+
 // A TimeForm says how timesScript writes a time.
 type TimeForm string
 

@@ -1,14 +1,20 @@
 package web
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/rules"
+	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
 )
 
 func (s *web) discussionPages() {
@@ -17,6 +23,8 @@ func (s *web) discussionPages() {
 	s.handle("POST "+path, member, s.discuss)
 	s.handle("GET "+path+"/{discussion}", member, func(r *request) error { return s.discussion(r, "", nil) })
 	s.handle("POST "+path+"/{discussion}", member, s.say)
+	s.handle("GET "+path+"/{discussion}/lines", member, s.lines)
+	s.handle("GET "+path+"/{discussion}/messages/{message}/lines", member, s.lines)
 	s.handle("POST "+path+"/{discussion}/saved", member, s.keepDiscussion)
 	s.handle("GET "+path+"/{discussion}/messages/{message}", member, func(r *request) error { return s.discussion(r, r.PathValue("message"), nil) })
 	s.handle("POST "+path+"/{discussion}/messages/{message}", member, s.say)
@@ -72,39 +80,96 @@ func (s *web) discuss(r *request) error {
 	return nil
 }
 
-// A discussionBody is what the page of a discussion shows.
+// A discussionBody is what the page of a discussion shows, with the oldest message first.
 type discussionBody struct {
 	discussions.Discussion
 	discussions.MessagePage
-	More, Key string
-	Me        string // the id of the reader
-	Manages   bool   // the reader is an admin of the hub, and may delete each message
+	Lines        template.HTML // the messages
+	Tag          string        // of Lines
+	Poll         string        // where they are alone
+	Older, Newer string        // the pages of others
+	AtEnd        bool          // no newer ones than these are there
+	Key          string
+	Me           string // the id of the reader
+	Manages      bool   // the reader is an admin of the hub, and may delete each message
 }
 
-// discussion shows a discussion, or a message and its replies, and why another one was refused.
-func (s *web) discussion(r *request, root string, refused error) error {
-	hub, id := r.PathValue("id"), r.PathValue("discussion")
-	path := discussionPath(hub, id)
+// readLines reads messages of a discussion, or replies to one of its messages, and renders them.
+func (s *web) readLines(r *request, path, root, after string) (b discussionBody, err error) {
+	hub := r.PathValue("id")
+	if b.MessagePage, err = s.Discussions.Messages(r.Context(), r.claim, hub, r.PathValue("discussion"), root, after, perPage); err != nil {
+		return b, err
+	}
+	managed, err := s.Hubs.Managed(r.Context(), r.claim.UserID, []string{hub})
+	if err != nil {
+		return b, err
+	}
+	b.Me, b.Manages = r.who.ID, len(managed) > 0
+	b.Poll = path + "/lines"
+	if root != "" {
+		b.Newer, b.AtEnd = more(path, b.Next), b.Next == ""
+		if after != "" {
+			b.Poll += "?after=" + cursor.Seal(path, after)
+		}
+	} else {
+		slices.Reverse(b.Items)
+		b.Older, b.AtEnd = more(path, b.Next), after == ""
+	}
+	lines, err := s.site.Part("discussion", "lines", b)
+	if err != nil {
+		return b, err
+	}
+	sum := sha256.Sum256(lines)
+	b.Lines, b.Tag = template.HTML(lines), `"`+hex.EncodeToString(sum[:8])+`"` //nolint:gosec // a template made it
+	return b, nil
+}
+
+// talkPath returns the path of the discussion, or of the message, that a request names.
+func talkPath(r *request, root string) string {
+	path := discussionPath(r.PathValue("id"), r.PathValue("discussion"))
 	if root != "" {
 		path += "/messages/" + url.PathEscape(root)
 	}
+	return path
+}
+
+// lines answers with messages alone, for a page that polls.
+func (s *web) lines(r *request) error {
+	root := r.PathValue("message")
+	path := talkPath(r, root)
 	after, err := positionIn(r, path)
 	if err != nil {
 		return err
 	}
-	d, err := s.Discussions.Get(r.Context(), r.claim, hub, id)
+	b, err := s.readLines(r, path, root, after)
 	if err != nil {
 		return err
 	}
-	all, err := s.Discussions.Messages(r.Context(), r.claim, hub, id, root, after, perPage)
+	r.w.Header().Set("ETag", b.Tag)
+	if has := httpjson.ParseETags(r.Header.Values("If-None-Match")); has.Match(b.Tag) {
+		r.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return s.site.Render(r.w, http.StatusOK, "discussion", "lines", b)
+}
+
+// discussion shows a discussion, or a message and its replies, and why another one was refused.
+func (s *web) discussion(r *request, root string, refused error) error {
+	path := talkPath(r, root)
+	after, err := positionIn(r, path)
 	if err != nil {
 		return err
 	}
-	managed, err := s.Hubs.Managed(r.Context(), r.claim.UserID, []string{hub})
+	d, err := s.Discussions.Get(r.Context(), r.claim, r.PathValue("id"), r.PathValue("discussion"))
 	if err != nil {
 		return err
 	}
-	p := page{Name: "discussion", Title: "Discussion: " + titleOf(d.Post), Body: discussionBody{d, all, more(path, all.Next), rules.NewKey(), r.who.ID, len(managed) > 0}}
+	b, err := s.readLines(r, path, root, after)
+	if err != nil {
+		return err
+	}
+	b.Discussion, b.Key = d, rules.NewKey()
+	p := page{Name: "discussion", Title: "Discussion: " + titleOf(d.Post), Body: b}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -125,7 +190,7 @@ func (s *web) say(r *request) error {
 	if m.Parent != "" {
 		to += "/messages/" + m.Parent
 	}
-	goOn(r, to+"?done=written")
+	goOn(r, to+"#sent")
 	return nil
 }
 

@@ -70,7 +70,6 @@ var done = map[string]string{
 	"asked":     "You have asked to join. An admin of the hub decides.",
 	"declined":  "You have declined.",
 	"left":      "You have left the hub.",
-	"written":   "Your message is there.",
 	"kept":      "Saved. You find it under your saved discussions.",
 	"unkept":    "It is not saved any more.",
 	"muted":     "You are told of no posts of this hub.",

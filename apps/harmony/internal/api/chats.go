@@ -99,6 +99,10 @@ func chatOf(c chats.Chat) Chat {
 
 // Schema parts of chats, exported because huma fills no others.
 type (
+	// ByKey tells requests that are sent again.
+	ByKey struct {
+		Key string `header:"Idempotency-Key" maxLength:"128" doc:"Any text of your own; the same for a request that is sent again" example:"8f14e45f"`
+	}
 	// ByChat names a chat.
 	ByChat struct {
 		ChatID string `path:"chatId" doc:"The id of a chat" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
@@ -171,7 +175,7 @@ func (a *api) chats() {
 	send.Responses = map[string]*huma.Response{"200": {Description: "The message was there", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Message"}}}}}
 	route(a, member, Bound{3, 7}, send, func(ctx context.Context, c meet.Claim, in *struct {
 		ByChat
-		Key  string `header:"Idempotency-Key" maxLength:"128" doc:"Any text of your own; the same for a request that is sent again" example:"8f14e45f"`
+		ByKey
 		Body NewMessage
 	},
 	) (*messageOutput, error) {

@@ -161,9 +161,13 @@ func (a *api) forum() {
 			p, err := a.Forum.Topics(ctx, c, in.SectionID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
 		})
-	route(a, member, Bound{4, 7}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section.", 404),
-		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewTopic]) (*openapi.Body[Topic], error) {
-			v, err := a.Forum.NewTopic(ctx, c, in.Body.SectionID, in.Body.Title, in.Body.Content)
+	route(a, member, Bound{4, 7}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section. With an Idempotency-Key the same request twice is one topic.", 404),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByKey
+			Body NewTopic
+		},
+		) (*openapi.Body[Topic], error) {
+			v, err := a.Forum.NewTopic(ctx, c, in.Body.SectionID, in.Body.Title, in.Body.Content, in.Key)
 			return openapi.Answer(topicOf(v), err)
 		})
 	route(a, member, Bound{2, 8}, op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
@@ -198,13 +202,14 @@ func (a *api) forum() {
 			p, err := a.Forum.Replies(ctx, c, in.TopicID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Replies, p.Next, replyOf), err)
 		})
-	route(a, member, Bound{5, 10}, op("reply", http.MethodPost, "/topics/{topicId}/replies", "Reply in a topic", "Staff may reply in a locked one; others are answered 409 TOPIC_LOCKED.", 404, 409),
+	route(a, member, Bound{5, 10}, op("reply", http.MethodPost, "/topics/{topicId}/replies", "Reply in a topic", "Staff may reply in a locked one; others are answered 409 TOPIC_LOCKED. With an Idempotency-Key the same request twice is one reply, unless 100 others came between.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
+			ByKey
 			Body ReplyText
 		},
 		) (*openapi.Body[Reply], error) {
-			v, err := a.Forum.Reply(ctx, c, in.TopicID, in.Body.Content)
+			v, err := a.Forum.Reply(ctx, c, in.TopicID, in.Body.Content, in.Key)
 			return openapi.Answer(replyOf(v), err)
 		})
 	route(a, member, Bound{3, 7}, op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply", "Its author may.", 404, 409),
@@ -233,10 +238,11 @@ func (a *api) forum() {
 	route(a, member, Bound{4, 9}, ofEvent("new-event-topic", http.MethodPost, "/events/{eventId}/topics", "Begin a topic of an event; admins may", "An event has up to 20: 409 TOO_MANY_TOPICS. Two of them, for all who see the event and for those who attend, are there from the day that it is published.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
+			ByKey
 			Body NewEventTopic
 		},
 		) (*openapi.Body[Topic], error) {
-			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title, in.Body.Content, in.Body.audience())
+			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title, in.Body.Content, in.Body.audience(), in.Key)
 			return openapi.Answer(topicOf(v), err)
 		})
 	route(a, member, Bound{4, 11}, ofEvent("put-audience", http.MethodPut, "/topics/{topicId}", "Change which members a topic of an event is for; admins may", "Holds from the next request on.", 404),

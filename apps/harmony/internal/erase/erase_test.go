@@ -150,16 +150,16 @@ func live(t *testing.T, w *world) theirs {
 	}
 	_, err = w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
 	must(err)
-	topic, err := w.forum.NewTopic(ctx, bob, "music", "A topic", "Enough content")
+	topic, err := w.forum.NewTopic(ctx, bob, "music", "A topic", "Enough content", "")
 	must(err)
 	left.topic = topic.ID
-	_, err = w.forum.Reply(ctx, bob, topic.ID, "A reply")
+	_, err = w.forum.Reply(ctx, bob, topic.ID, "A reply", "")
 	must(err)
-	_, err = w.forum.NewEventTopic(ctx, admin, left.past, "For some", "Enough content", forum.Audience{Visibility: topics.SpecificUsers, Allowed: []string{bob.UserID, anna.UserID}})
+	_, err = w.forum.NewEventTopic(ctx, admin, left.past, "For some", "Enough content", forum.Audience{Visibility: topics.SpecificUsers, Allowed: []string{bob.UserID, anna.UserID}}, "")
 	must(err)
-	other, err := w.forum.NewTopic(ctx, carol, "music", "Another topic", "Enough content")
+	other, err := w.forum.NewTopic(ctx, carol, "music", "Another topic", "Enough content", "")
 	must(err)
-	_, err = w.forum.Reply(ctx, bob, other.ID, "A reply to another")
+	_, err = w.forum.Reply(ctx, bob, other.ID, "A reply to another", "")
 	must(err)
 	var id string
 	for target, by := range map[reports.Target]meet.Claim{

@@ -44,8 +44,8 @@ func (a Audience) writeTo(t *topic.Topic, b *rules.Broken) {
 	t.Visibility, t.Allowed = a.Visibility, all
 }
 
-// NewEventTopic begins a topic of an event; admins may.
-func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title, content string, a Audience) (View, error) {
+// NewEventTopic begins a topic of an event, as NewTopic does in a section; admins may.
+func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title, content string, a Audience, key string) (View, error) {
 	var rows []table.Row
 	st, err := s.events.Stand(ctx, c, event, func(ctx context.Context) (err error) {
 		rows, err = s.events.ListedTopics(ctx, event, "")
@@ -58,7 +58,7 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 		return View{}, roleRequired("only admins may do this")
 	}
 	now := s.Now().UTC()
-	t := topic.Topic{ID: s.members.NewID(), SectionID: topic.Section(event), AuthorID: c.UserID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	t := topic.Topic{ID: s.idFor(c.UserID, event, key), SectionID: topic.Section(event), AuthorID: c.UserID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
 	if err := writeFor(&t, &title, &content, a); err != nil {
 		return View{}, err
 	}

@@ -109,7 +109,7 @@ func TestTopicsOfEvents(t *testing.T) {
 			if cell[1] == topic.SpecificUsers {
 				to.Allowed = []string{w.Members["carol"].UserID}
 			}
-			v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", to)
+			v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", to, "")
 			require.NoError(t, err)
 			switch cell[0] {
 			case "not published":
@@ -128,7 +128,7 @@ func TestTopicsOfEvents(t *testing.T) {
 				c, what := w.Members[as.name], fmt.Sprintf("%s with %q", as.name, as.invite)
 				_, unread := w.forum.Topic(ctx, c, v.ID)
 				_, unlisted := w.forum.Replies(ctx, c, v.ID, "", 9)
-				reply, unwritten := w.forum.Reply(ctx, c, v.ID, "A reply")
+				reply, unwritten := w.forum.Reply(ctx, c, v.ID, "A reply", "")
 				_, unseen := w.forum.Topics(ctx, c, topic.Section(id), "", 9)
 				listed, shown := w.ofEvent(c, id, as.invite)
 				if want == "404" {
@@ -177,7 +177,7 @@ func TestNamedForAHiddenEvent(t *testing.T) {
 	w := newWorld(t)
 	ctx, admin, bob, carol := t.Context(), w.Members["admin"], w.Members["bob"], w.Members["carol"]
 	id := w.event(draft(events.SecretHidden))
-	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{carol.UserID, carol.UserID}})
+	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{carol.UserID, carol.UserID}}, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{carol.UserID}, v.Allowed)
 	require.Equal(t, []any{id, topic.Section(id)}, []any{v.EventID, v.SectionID})
@@ -203,7 +203,7 @@ func TestNamedForAHiddenEvent(t *testing.T) {
 	listed, shown = w.ofEvent(bob, id, "")
 	require.Empty(t, listed)
 	require.Empty(t, shown)
-	meettest.RequireCode(t, forum.TopicNotFound, second(w.forum.Reply(ctx, bob, p.Topics[0].ID, "Still here")))
+	meettest.RequireCode(t, forum.TopicNotFound, second(w.forum.Reply(ctx, bob, p.Topics[0].ID, "Still here", "")))
 }
 
 // TestAudience: admins alone begin topics of events and say which members they are for.
@@ -213,7 +213,7 @@ func TestAudience(t *testing.T) {
 	ctx, admin, anna := t.Context(), w.Members["admin"], w.Members["anna"]
 	id := w.event(draft(events.Public))
 	begin := func(c meet.Claim, event string, a forum.Audience) error {
-		return second(w.forum.NewEventTopic(ctx, c, event, "A topic", "Enough content", a))
+		return second(w.forum.NewEventTopic(ctx, c, event, "A topic", "Enough content", a, ""))
 	}
 	all := forum.Audience{Visibility: topic.Public}
 	for _, name := range []string{"anna", "moderator"} {
@@ -236,7 +236,7 @@ func TestAudience(t *testing.T) {
 	} {
 		require.Equal(t, fault.Invalid, fault.Of(begin(admin, id, wrong)), "%v", wrong)
 	}
-	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", forum.Audience{Visibility: topic.AttendeesOnly})
+	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", forum.Audience{Visibility: topic.AttendeesOnly}, "")
 	require.NoError(t, err)
 	meettest.RequireCode(t, forum.TopicNotFound, second(w.forum.Topic(ctx, anna, v.ID)))
 	changed, err := w.forum.SetAudience(ctx, admin, v.ID, forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{anna.UserID}})

@@ -1,6 +1,7 @@
 package forum_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,11 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/testing/calls"
 )
 
@@ -52,7 +55,7 @@ func newWorld(t *testing.T) *world {
 // topic begins a topic of anna.
 func (w *world) topic(title string) string {
 	w.T.Helper()
-	v, err := w.forum.NewTopic(w.T.Context(), w.Members["anna"], "music", title, "What do you think?")
+	v, err := w.forum.NewTopic(w.T.Context(), w.Members["anna"], "music", title, "What do you think?", "")
 	require.NoError(w.T, err)
 	return v.ID
 }
@@ -110,11 +113,11 @@ func TestForum(t *testing.T) {
 	w.topic("Second topic")
 	require.Equal(t, []string{"Second topic", "First topic"}, w.topics())
 	w.Clock.Pass(time.Minute)
-	one, err := w.forum.Reply(ctx, bob, first, "  I like it\r\nvery much ")
+	one, err := w.forum.Reply(ctx, bob, first, "  I like it\r\nvery much ", "")
 	require.NoError(t, err)
 	require.Equal(t, "I like it\nvery much", one.Content)
 	require.Equal(t, []string{"First topic", "Second topic"}, w.topics(), "the last activity first")
-	two, err := w.forum.Reply(ctx, anna, first, "So do I")
+	two, err := w.forum.Reply(ctx, anna, first, "So do I", "")
 	require.NoError(t, err)
 	all := w.replies(first)
 	require.Equal(t, []string{two.ID, one.ID}, []string{all[0].ID, all[1].ID}, "the newest first")
@@ -140,10 +143,10 @@ func TestForum(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{title, "Third topic", "Second topic"}, w.topics(), "pinned first")
 
-	meettest.RequireCode(t, forum.TopicLocked, second(w.forum.Reply(ctx, bob, first, "Too late")))
+	meettest.RequireCode(t, forum.TopicLocked, second(w.forum.Reply(ctx, bob, first, "Too late", "")))
 	meettest.RequireCode(t, forum.TopicLocked, second(w.forum.EditReply(ctx, bob, first, one.ID, "Too late")))
 	meettest.RequireCode(t, forum.TopicLocked, second(w.forum.Edit(ctx, anna, first, forum.Edit{Title: &title})))
-	_, err = w.forum.Reply(ctx, moderator, first, "It is locked")
+	_, err = w.forum.Reply(ctx, moderator, first, "It is locked", "")
 	require.NoError(t, err, "staff may")
 	require.NoError(t, w.forum.DeleteReply(ctx, bob, first, one.ID))
 	require.NoError(t, w.forum.DeleteReply(ctx, bob, first, one.ID), "there is no harm in doing it again")
@@ -162,13 +165,48 @@ func TestForum(t *testing.T) {
 	require.NoError(t, w.forum.Delete(ctx, anna, first))
 	require.NoError(t, w.forum.Delete(ctx, moderator, third))
 	for _, err := range []error{
-		second(w.forum.Topic(ctx, anna, first)), second(w.forum.Replies(ctx, anna, first, "", 9)), second(w.forum.Reply(ctx, moderator, first, "x")),
+		second(w.forum.Topic(ctx, anna, first)), second(w.forum.Replies(ctx, anna, first, "", 9)), second(w.forum.Reply(ctx, moderator, first, "x", "")),
 		w.forum.Delete(ctx, anna, first), second(w.forum.Topic(ctx, anna, w.NewID())), second(w.forum.Topic(ctx, anna, "x")),
 	} {
 		meettest.RequireCode(t, forum.TopicNotFound, err)
 	}
 	require.Equal(t, []string{"Second topic"}, w.topics())
 	require.Len(t, w.Rows("ForumTopics"), 1)
+}
+
+// TestSentTwice: a text that is sent again with its key is one reply, or one topic, also at the same
+// time; other texts and other members need keys of their own.
+func TestSentTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, anna, bob := t.Context(), w.Members["anna"], w.Members["bob"]
+	about := w.topic("Twice")
+	ids := make([]string, 4)
+	require.NoError(t, rowstore.Each(ctx, len(ids), len(ids), func(ctx context.Context, i int) error {
+		r, err := w.forum.Reply(ctx, bob, about, "Once", "key")
+		ids[i] = r.ID
+		return err
+	}))
+	_, err := w.forum.Reply(ctx, anna, about, "Once", "key")
+	require.NoError(t, err)
+	_, err = w.forum.Reply(ctx, bob, about, "Once", "other")
+	require.NoError(t, err)
+	meettest.RequireCode(t, chat.KeyReused, second(w.forum.Reply(ctx, bob, about, "Other", "key")))
+	again, err := w.forum.Reply(ctx, bob, about, "Once", "key")
+	require.NoError(t, err)
+	for _, id := range ids {
+		require.Equal(t, again.ID, id)
+	}
+	require.Len(t, w.replies(about), 3)
+	require.Equal(t, 3, w.exact(about))
+
+	one, err := w.forum.NewTopic(ctx, bob, "music", "A topic", "Enough content", "key")
+	require.NoError(t, err)
+	two, err := w.forum.NewTopic(ctx, bob, "music", "A topic", "Enough content", "key")
+	require.NoError(t, err)
+	require.Equal(t, one.ID, two.ID)
+	require.Len(t, w.topics(), 2)
+	meettest.RequireCode(t, chat.KeyReused, second(w.forum.NewTopic(ctx, bob, "music", "Another", "Enough content", "key")))
 }
 
 // TestSections: admins make sections, whose order is theirs.
@@ -204,7 +242,7 @@ func TestSections(t *testing.T) {
 	require.NoError(t, w.forum.Delete(ctx, admin, id))
 	require.NoError(t, w.forum.DeleteSection(ctx, admin, "music"))
 	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.Topics(ctx, admin, "music", "", 1)))
-	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.NewTopic(ctx, admin, "music", "A title", "Enough content")))
+	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.NewTopic(ctx, admin, "music", "A title", "Enough content", "")))
 }
 
 // TestRepliesAtOnce: the count is exact while many write and delete at once.
@@ -217,7 +255,7 @@ func TestRepliesAtOnce(t *testing.T) {
 		c := w.Members[[]string{"anna", "bob", "carol", "moderator"}[i%4]]
 		wg.Go(func() {
 			for n := range 5 {
-				r, err := w.forum.Reply(t.Context(), c, id, fmt.Sprint("reply ", i, n))
+				r, err := w.forum.Reply(t.Context(), c, id, fmt.Sprint("reply ", i, n), "")
 				require.NoError(t, err)
 				if n%2 == 0 {
 					require.NoError(t, w.forum.DeleteReply(t.Context(), c, id, r.ID))
@@ -246,7 +284,7 @@ func TestLock(t *testing.T) {
 		for _, name := range []string{"anna", "bob", "carol"} {
 			wg.Go(func() {
 				for !isLocked.Load() {
-					_, err := w.forum.Reply(t.Context(), w.Members[name], id, "quick")
+					_, err := w.forum.Reply(t.Context(), w.Members[name], id, "quick", "")
 					if fault.CodeOf(err) == forum.TopicLocked {
 						return
 					}
@@ -271,7 +309,7 @@ func TestCrashes(t *testing.T) {
 	t.Parallel()
 	for what, do := range map[string]func(w *world, s *forum.Service, topic, reply string) error{
 		"reply": func(w *world, s *forum.Service, topic, _ string) error {
-			return second(s.Reply(w.T.Context(), w.Members["carol"], topic, "mine"))
+			return second(s.Reply(w.T.Context(), w.Members["carol"], topic, "mine", ""))
 		},
 		"delete": func(w *world, s *forum.Service, topic, reply string) error {
 			return s.DeleteReply(w.T.Context(), w.Members["bob"], topic, reply)
@@ -282,7 +320,7 @@ func TestCrashes(t *testing.T) {
 			calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 				w := newWorld(t)
 				topic := w.topic("A topic")
-				r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "before")
+				r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "before", "")
 				require.NoError(t, err)
 				w.Clock.Pass(time.Minute) // the topic moves in its list
 				err = do(w, talkOver(w.Over(c.Over(w.DB, w.Queues))), topic, r.ID)
@@ -313,7 +351,7 @@ func TestRival(t *testing.T) {
 	type act = func(w *world, s *forum.Service, topic, reply string) error
 	say := func(name string) act {
 		return func(w *world, s *forum.Service, topic, _ string) error {
-			return second(s.Reply(w.T.Context(), w.Members[name], topic, "more"))
+			return second(s.Reply(w.T.Context(), w.Members[name], topic, "more", ""))
 		}
 	}
 	lock := func(w *world, s *forum.Service, topic, _ string) error {
@@ -345,7 +383,7 @@ func TestRival(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			topic := w.topic("A topic")
-			r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "first")
+			r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "first", "")
 			require.NoError(t, err)
 			rival := &calls.Rival{DB: w.DB, Before: calls.WritesTo(meettest.ForumTables.ForumReplies), Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
 			err = c.do(w, talkOver(w.Over(rival, w.Queues)), topic, r.ID)

@@ -2,6 +2,7 @@ package forum
 
 import (
 	"context"
+	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
@@ -66,9 +67,25 @@ func checkContent(s string) (string, error) {
 	return s, b.Err()
 }
 
+// manyReplies are as many as are looked through for one that is sent again.
+const manyReplies = 100
+
+// findReply returns the reply of a request with a key, nil if none of the newest is of it.
+func (s *Service) findReply(ctx context.Context, topicID, id string) (*Reply, error) {
+	rows, _, err := s.Budget().Rows(ctx, s.tables.ForumReplies, table.Range{Partition: topic.HeadKey(topicID).Partition, From: "0"}, manyReplies)
+	for _, row := range rows {
+		if strings.HasSuffix(row.Key.Row, "_"+id) {
+			r := parseReply(row)
+			return &r, nil
+		}
+	}
+	return nil, err
+}
+
 // Reply adds a reply to a topic. The instants of the replies of a topic grow, also of those that
-// are written at the same time.
-func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string) (ReplyView, error) {
+// are written at the same time. The same key of the same member, sent again before manyReplies of
+// others, answers with the same reply; an empty one is none.
+func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text, key string) (ReplyView, error) {
 	caller, t, err := s.openTopic(ctx, c, topicID)
 	if err != nil {
 		return ReplyView{}, err
@@ -76,12 +93,23 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text string)
 	if text, err = checkContent(text); err != nil {
 		return ReplyView{}, err
 	}
-	id := s.members.NewID()
+	id := s.idFor(caller.ID, topicID, key)
 	var tried []Reply // a try whose answer was lost may have landed
 	reply, landed := Reply{}, false
 	_, err = s.commitTopic(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {
 		if was == nil || was.Deleted {
 			return topic.Topic{}, noTopic()
+		}
+		if key != "" {
+			if there, err := s.findReply(ctx, topicID, id); err != nil || there != nil {
+				if err == nil && there.EditedAt.IsZero() && there.DeletedAt.IsZero() && there.Content != text {
+					err = keyReused()
+				}
+				if err == nil {
+					reply, landed = *there, true
+				}
+				return *was, err
+			}
 		}
 		for _, r := range tried {
 			if there, err := s.readReply(ctx, topicID, r.ID); err != nil || there != nil {

@@ -223,8 +223,9 @@ func (s *Service) Topic(ctx context.Context, c meet.Claim, id string) (View, err
 	return s.signTopic(ctx, caller, *t)
 }
 
-// NewTopic begins a topic in a section.
-func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, content string) (View, error) {
+// NewTopic begins a topic in a section. The same key of the same member, sent again, answers with
+// the same topic; an empty one is none.
+func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, content, key string) (View, error) {
 	var x *Section
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
 		x, err = s.readSection(ctx, section)
@@ -234,7 +235,7 @@ func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, co
 		return View{}, err
 	}
 	now := s.Now().UTC()
-	t := topic.Topic{ID: s.members.NewID(), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	t := topic.Topic{ID: s.idFor(caller.ID, section, key), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
 	if err := writeText(&t, &title, &content); err != nil {
 		return View{}, err
 	}
@@ -251,7 +252,10 @@ func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, co
 func (s *Service) beginTopic(ctx context.Context, t topic.Topic) (topic.Topic, error) {
 	return s.commitTopic(ctx, nil, t.ID, func(was *topic.Topic) (topic.Topic, error) {
 		if was != nil {
-			return *was, nil // it landed, and its answer was lost
+			if was.UpdatedAt.Equal(was.CreatedAt) && (was.Title != t.Title || was.Content != t.Content) {
+				return topic.Topic{}, keyReused()
+			}
+			return *was, nil // it landed before
 		}
 		return t, nil
 	}, nil)

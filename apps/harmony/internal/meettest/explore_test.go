@@ -60,7 +60,7 @@ func TestExplore(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)
-	talk, err := c.forum.NewTopic(ctx, base.Members["anna"], "music", "A topic", "Enough content")
+	talk, err := c.forum.NewTopic(ctx, base.Members["anna"], "music", "A topic", "Enough content", "")
 	require.NoError(t, err)
 	no := false
 	for _, like := range [][2]string{{"anna", "bob"}, {"bob", "anna"}, {"bob", "carol"}} {
@@ -362,7 +362,7 @@ func (x *explorer) begin() {
 		x.texts++
 		text := fmt.Sprint("reply ", x.texts)
 		x.do(what, nil, func() error {
-			_, err := r.forum.Reply(ctx, a, about, text)
+			_, err := r.forum.Reply(ctx, a, about, text, "")
 			x.promise(err, about+a.UserID+text)
 			return err
 		}, nil)

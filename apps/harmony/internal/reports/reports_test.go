@@ -34,9 +34,9 @@ func TestReports(t *testing.T) {
 	require.NoError(t, s.Create(ctx))
 	_, err := talk.NewSection(ctx, w.Members["admin"], forum.Section{ID: "music", Name: "Music"})
 	require.NoError(t, err)
-	topic, err := talk.NewTopic(ctx, bob, "music", "A bad topic", "Something that is bad")
+	topic, err := talk.NewTopic(ctx, bob, "music", "A bad topic", "Something that is bad", "")
 	require.NoError(t, err)
-	reply, err := talk.Reply(ctx, bob, topic.ID, "Worse")
+	reply, err := talk.Reply(ctx, bob, topic.ID, "Worse", "")
 	require.NoError(t, err)
 
 	of := func(t reports.Target) (string, bool, error) { return s.Report(ctx, anna, t, "spam", "Look at this") }

@@ -123,9 +123,9 @@ func live(t *testing.T, w *world) {
 		return m.ID
 	}()))
 	must(w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"}))
-	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content")
+	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content", "")
 	must(topic, err)
-	must(w.forum.Reply(ctx, bob, topic.ID, "A reply"))
+	must(w.forum.Reply(ctx, bob, topic.ID, "A reply", ""))
 	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true}))
 	w.Settle()
 }

@@ -1,9 +1,9 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -39,6 +39,8 @@ type talk struct {
 	Messages []line // the newest last
 	Older    string // the message before which older ones are, "" if there are none
 	Newest   string // the newest message that is shown
+	FirstNew string // the first message that the reader has not read, of those that are shown
+	Tag      string // changes with all that is shown
 	Before   string // set on a page of older ones
 	Key      string // of the next message: a form that is sent twice is one message
 	Editing  string // the message that the form changes
@@ -55,21 +57,34 @@ type line struct {
 const messagesPerPage = 50
 
 // talk reads a part of a chat. It needs no look at the other member.
-func (s *web) talk(r *request, before string, known func(tag string) bool) (talk, string, error) {
+func (s *web) talk(r *request, before string, known func(tag string) bool) (talk, error) {
 	m, err := s.Chats.Messages(r.Context(), r.claim, r.PathValue("id"), before, "", messagesPerPage, known)
 	if err != nil {
-		return talk{}, "", err
+		return talk{}, err
 	}
 	t := talk{words: r.words(), Chat: chats.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread}, InEvent: m.Event, Before: before}
+	editable := 0
 	for _, one := range slices.Backward(m.All) {
 		mine := one.SenderID == r.who.ID
-		t.Messages = append(t.Messages, line{one, mine, mine && m.Open && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable})
+		l := line{one, mine, mine && m.Open && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable}
+		if l.Editable {
+			editable++
+		}
+		t.Messages = append(t.Messages, l)
+	}
+	unread := m.Unread
+	for _, one := range m.All {
+		if unread > 0 && one.SenderID != r.who.ID {
+			t.FirstNew = one.ID
+			unread--
+		}
 	}
 	if len(m.All) > 0 {
 		t.Newest = m.All[0].ID
 	}
 	t.Older = m.Next
-	return t, m.Tag, nil
+	t.Tag = fmt.Sprintf(`"%s.%d.%s"`, m.Tag, editable, t.Lang)
+	return t, nil
 }
 
 // chat shows a chat, and a message that was refused as it was written.
@@ -78,7 +93,7 @@ func (s *web) chat(r *request, refused error) error {
 	if before != "" && !chat.IsMessage(before) {
 		before = ""
 	}
-	t, _, err := s.talk(r, before, nil)
+	t, err := s.talk(r, before, nil)
 	if err != nil {
 		return err
 	}
@@ -106,19 +121,12 @@ func (s *web) chat(r *request, refused error) error {
 // chat, and when a message can be edited no more.
 func (s *web) messages(r *request) error {
 	has := httpjson.ParseETags(r.Header.Values("If-None-Match"))
-	t, tag, err := s.talk(r, "", func(tag string) bool { return has.Match(`"` + tag + ".0." + r.words().Lang + `"`) })
+	t, err := s.talk(r, "", func(tag string) bool { return has.Match(`"` + tag + ".0." + r.words().Lang + `"`) })
 	if err != nil {
 		return err
 	}
-	editable := 0
-	for _, one := range t.Messages {
-		if one.Editable {
-			editable++
-		}
-	}
-	tag += "." + strconv.Itoa(editable) + "." + t.Lang
-	r.w.Header().Set("ETag", `"`+tag+`"`)
-	if has.Match(`"` + tag + `"`) {
+	r.w.Header().Set("ETag", t.Tag)
+	if has.Match(t.Tag) {
 		r.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -130,7 +138,7 @@ func (s *web) said(r *request, err error) error {
 	if err != nil {
 		return s.chat(r, err)
 	}
-	goOn(r, Prefix+"/chats/"+r.PathValue("id")+"#write")
+	goOn(r, Prefix+"/chats/"+r.PathValue("id")+"#sent")
 	return nil
 }
 

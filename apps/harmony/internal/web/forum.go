@@ -4,6 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/topic"
@@ -27,7 +30,11 @@ func (s *web) forum() {
 	})
 	s.members("GET "+at+"/{section}", func(r *request) error { return s.topics(r, nil) })
 	s.members("POST "+at+"/{section}", func(r *request) error {
-		v, err := s.Forum.NewTopic(r.Context(), r.claim, r.PathValue("section"), r.form("title"), r.form("content"))
+		var v forum.View
+		err := r.once(func(key string) (err error) {
+			v, err = s.Forum.NewTopic(r.Context(), r.claim, r.PathValue("section"), r.form("title"), r.form("content"), key)
+			return err
+		})
 		if err != nil {
 			return s.topics(r, err)
 		}
@@ -44,7 +51,10 @@ func (s *web) forum() {
 	}
 	for what, do := range map[string]func(*request, string) error{
 		"/replies": func(r *request, id string) error {
-			_, err := s.Forum.Reply(r.Context(), r.claim, id, r.form("reply"))
+			err := r.once(func(key string) error {
+				_, err := s.Forum.Reply(r.Context(), r.claim, id, r.form("reply"), key)
+				return err
+			})
 			return renamed(err, "body.content", "body.reply")
 		},
 		"/edit": func(r *request, id string) error {
@@ -68,7 +78,11 @@ func (s *web) forum() {
 	}
 	s.members("GET "+ofEvent, func(r *request) error { return s.audience(r, nil) })
 	s.members("POST "+ofEvent, func(r *request) error {
-		v, err := s.Forum.NewEventTopic(r.Context(), r.claim, r.PathValue("id"), r.form("title"), r.form("content"), r.audience())
+		var v forum.View
+		err := r.once(func(key string) (err error) {
+			v, err = s.Forum.NewEventTopic(r.Context(), r.claim, r.PathValue("id"), r.form("title"), r.form("content"), r.audience(), key)
+			return err
+		})
 		if err != nil {
 			return s.audience(r, err)
 		}
@@ -100,6 +114,19 @@ func (s *web) forum() {
 		return nil
 	})
 }
+
+// once does what a form asks for with its key, so that a form that is sent twice makes one thing. A
+// person who went back and wrote something else makes another one.
+func (r *request) once(do func(key string) error) error {
+	err := do(r.form("key"))
+	if fault.CodeOf(err) == chat.KeyReused {
+		err = do(uuid.NewString())
+	}
+	return err
+}
+
+// NewKey returns the key of a form.
+func (p page) NewKey() string { return uuid.NewString() }
 
 // audience reads which members a topic of an event is for.
 func (r *request) audience() forum.Audience {
