@@ -66,3 +66,29 @@ func TestRecallDuringBackup(t *testing.T) {
 		require.Equal(t, before, v.ShownVersion.Recall == nil)
 	}
 }
+
+// TestRecallMeanwhile: a program that names no version, and has read the labels when the version is
+// recalled, gets the one before it.
+func TestRecallMeanwhile(t *testing.T) {
+	store := &hookedReads{DB: memory.NewTables(), hold: nothing, then: nothing}
+	w := newWorldOn(t, store)
+	p := w.inTwo()
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = "three" })
+	for n := range int64(2) {
+		_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{prompt.Production}, n+1, prompt.Actor{}, allow)
+		require.NoError(t, err)
+	}
+	done := false
+	store.hold = func(_ string, key table.Key) {
+		if !done && strings.HasPrefix(key.Row, "!ver|") {
+			done = true
+			require.NoError(t, w.another().Recall(t.Context(), "ann", p.ID, 2, "because", prompt.Actor{}))
+		}
+	}
+	v, err := w.GetVersion(t.Context(), "bob", p.ID, promptdb.ForPrograms)
+	require.NoError(t, err)
+	require.True(t, done)
+	require.EqualValues(t, 1, v.Version)
+	_, err = w.GetVersion(t.Context(), "bob", p.ID, promptdb.WantedVersion{Number: 2})
+	require.EqualError(t, err, "version 2 was recalled: because")
+}
