@@ -153,7 +153,7 @@ func (s *Service) withSkills(ctx context.Context, who auth.User, c Collection) (
 		g.Go(func() error {
 			v, err := s.GetVersion(gctx, who, id, ForPrograms)
 			switch {
-			case fault.Of(err) == fault.NotFound:
+			case fault.Of(err) == fault.NotFound, fault.Of(err) == fault.Gone: // or recalled just now
 				return nil
 			case err == nil && isSkill(v):
 				found[i] = &v

@@ -10,6 +10,8 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/storage/table"
 )
 
 // writes makes a prompt of a caller.
@@ -226,4 +228,30 @@ func TestCollectionMatch(t *testing.T) {
 	err = s.DeleteCollection(t.Context(), ann, library.Me, "support", library.Match{Revisions: []int64{1}})
 	require.Equal(t, fault.Stale, fault.Of(err))
 	require.NoError(t, s.DeleteCollection(t.Context(), ann, library.Me, "support", library.Match{Revisions: []int64{2}}))
+}
+
+// TestCollectionWithARecalledSkill: where programs that name no version would get one that was
+// recalled, by damage or a moment ago, the collection has its other skills.
+func TestCollectionWithARecalledSkill(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	ctx, ann := t.Context(), auth.User{ID: "ann", Name: "Ann"}
+	one, two := s.writes(ann, "one", "One.", prompt.Public), s.writes(ann, "two", "Two.", prompt.Public)
+	require.NoError(t, s.collect(ann, "support", prompt.Public, one, two))
+	require.NoError(t, s.SetLabel(ctx, ann, one, prompt.Production, 1))
+	_, err := s.Patch(ctx, ann, one, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = "New." })
+	require.NoError(t, err)
+	prompts := promptdb.DefaultTables().Prompts
+	for row, err := range table.All(ctx, s.tables, prompts, table.Range{}) {
+		require.NoError(t, err)
+		if strings.HasPrefix(row.Row, "!ver|"+string(one)) && row.Props.Get("Version").Int() == 1 {
+			_, err := s.tables.Write(ctx, prompts, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
+				{Name: "Recall", Value: table.String(`{"reason":"because"}`)},
+			}}})
+			require.NoError(t, err)
+		}
+	}
+	_, err = s.GetVersion(ctx, ann, one, library.ForPrograms)
+	require.Equal(t, fault.Gone, fault.Of(err))
+	require.Equal(t, "two", s.sees(ann, library.Me, "support"))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,8 +28,7 @@ type contentLine struct {
 	By          prompt.UserID `json:"by"`
 	At          time.Time     `json:"at"`
 
-	Recall *prompt.Recall `json:"recall,omitempty"`
-	Source *sourceLine    `json:"source,omitempty"`
+	Source *sourceLine `json:"source,omitempty"`
 }
 
 // A sourceLine is the file that a version was made of.
@@ -94,7 +94,8 @@ type libraryLine struct {
 	LastVersion int64            `json:"lastVersion"`
 	PublicFrom  int64            `json:"publicFrom"`
 	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
-	Recalled    string           `json:"recalledVersions,omitempty"`
+	// by the numbers of their versions; a recall changes a version after its line was written
+	Recalls map[int64]prompt.Recall `json:"recalls,omitempty"`
 	Labels      map[string]int64 `json:"labels,omitempty"`
 	RenamedAt   time.Time        `json:"renamedAt,omitzero"` // when another rule began to count for a label
 	Message     string           `json:"message,omitempty"`
@@ -137,6 +138,13 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 			return nil, err
 		}
 		if *rec = *fresh; rec.Last == written && c != nil && c.Follows(rec.Prompt) && !c.Gaps.Have(rec.Version) {
+			recalls, ok, err := b.recalls(ctx, *rec, *c)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
 			if err := b.moves(ctx, *rec); err != nil {
 				return nil, err
 			}
@@ -145,18 +153,41 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 					return nil, err
 				}
 			}
-			return b.libraryLine(ctx, *rec, *c)
+			return b.libraryLine(ctx, *rec, *c, recalls)
 		}
 	}
 	return nil, fmt.Errorf("prompt %s: changed %d times while it was read", rec.ID, maxBackupTries)
 }
 
-func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow) (*libraryLine, error) {
+// recalls returns the recalls of versions that a labels row says were recalled. It reports false if
+// the row says something else meanwhile.
+func (b *backup) recalls(ctx context.Context, rec schema.Record, c schema.LabelsRow) (map[int64]prompt.Recall, bool, error) {
+	if len(c.Recalled) == 0 {
+		return nil, true, nil
+	}
+	all := make(map[int64]prompt.Recall)
+	for _, n := range c.Recalled {
+		row, err := b.db.VersionAt(ctx, rec.AuthorID, rec.ID, n, "Recall")
+		if err != nil && !errors.Is(err, table.ErrDamaged) {
+			return nil, false, err
+		}
+		all[n] = prompt.Recall{} // of a damaged row too: programs do not get the version
+		if row != nil {
+			if r := schema.RecallIn(*row); r != nil {
+				all[n] = *r
+			}
+		}
+	}
+	now, err := b.db.LabelsRow(ctx, rec.AuthorID, rec.ID)
+	return all, err == nil && now != nil && slices.Equal(now.Recalled, c.Recalled), err
+}
+
+func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow, recalls map[int64]prompt.Recall) (*libraryLine, error) {
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		versionParts: versionParts{!rec.Undescribed, rec.FileHash, rec.Files, rec.Bundle},
 		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.Gaps.String(), Recalled: c.Recalled.String(), Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
+		Deleted: c.Gaps.String(), Recalls: recalls, Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
 	if rec.ForkedFrom.ID != "" {
 		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
@@ -201,7 +232,7 @@ func (b *backup) contents(ctx context.Context, rec schema.Record, above int64, w
 		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Recall: v.Recall, Source: source,
+			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Source: source,
 		}}); err != nil {
 			return err
 		}
@@ -266,7 +297,7 @@ func (l *contentLine) rows() (versionRows, error) {
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
 	v, kept := prompt.Version{
 		Number: l.Version, Content: content, Description: l.Description, FileHash: l.FileHash, Undescribed: !l.Described,
-		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Recall: l.Recall, Change: prompt.Change{By: l.By, At: l.At},
+		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
 	}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format
@@ -316,6 +347,28 @@ func (re *restore) forget(ctx context.Context, n int64) error {
 	return nil
 }
 
+// recalls writes recalls into the rows of their versions, and returns the numbers of the versions.
+func (re *restore) recalls(ctx context.Context, rec schema.Record, recalls map[int64]prompt.Recall) (schema.Gaps, error) {
+	if len(recalls) == 0 {
+		return nil, nil
+	}
+	if err := re.flush(ctx); err != nil {
+		return nil, err
+	}
+	numbers := slices.Sorted(maps.Keys(recalls))
+	for _, n := range numbers {
+		if len(re.versions[n]) == 0 { // its row was damaged
+			continue
+		}
+		r := recalls[n]
+		row := table.Row{Key: schema.VersionKey(rec.AuthorID, rec.ID, n), ETag: table.Any, Props: schema.RecallProps(&r)}
+		if err := re.db.Write(ctx, re.db.T.Prompts, []table.Op{{Kind: table.Merge, Row: row}}); err != nil {
+			return nil, rowstore.Unavailable(err)
+		}
+	}
+	return numbers, nil
+}
+
 // move puts what became of a label into the batch.
 func (re *restore) move(ctx context.Context, l moveLine) error {
 	id, ok := prompt.ParseID(string(l.Prompt))
@@ -346,7 +399,7 @@ func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLin
 	}
 	c := re.beside.Of(rec.Prompt)
 	c.Labels, c.Gaps, c.RenamedAt = l.Labels, deleted, l.RenamedAt
-	if c.Recalled, err = schema.ParseGaps(l.Recalled); err != nil {
+	if c.Recalled, err = re.recalls(ctx, rec, l.Recalls); err != nil {
 		return err
 	}
 	for _, size := range re.sizes {

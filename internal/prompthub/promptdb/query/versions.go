@@ -175,6 +175,8 @@ type WantedVersion struct {
 	orRuled bool // the version with the label production, where a rule is for that label
 
 	toInclude bool // only what another prompt includes of it
+
+	again bool // whether the version that was found first was recalled meanwhile
 }
 
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
@@ -250,6 +252,10 @@ func (db *Queries) versionView(
 	has := v.Labels
 	v, err = v.AtVersion(viewer, n, row)
 	if err == nil && v.ShownVersion.Recall != nil && !want.History {
+		if want.Number == 0 && !want.again { // recalled since the labels were read, which have moved
+			want.again = true
+			return db.versionView(ctx, viewer, id, want, nil)
+		}
 		return truth.View{}, prompt.ErrRecalled(n, *v.ShownVersion.Recall)
 	}
 	if want.Label != "" && fault.Of(err) == fault.NotFound {
