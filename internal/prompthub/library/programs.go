@@ -51,6 +51,10 @@ var ForPrograms = promptdb.ForPrograms
 // where a rule is for the label production, the one with that label.
 var LatestForPrograms = promptdb.LatestForPrograms
 
+// LatestNotRecalled asks for what the prompt holds or, where that was recalled, for the version that
+// programs get who name none: for people who take a prompt along as files.
+var LatestNotRecalled = promptdb.LatestNotRecalled
+
 // Served returns those prompts of a list of which programs get a version that name none. Where a
 // workspace has a rule for the label production, they get none until that label stands; where the
 // version in production was recalled, and there was none before it, they get none either.

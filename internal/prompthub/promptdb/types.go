@@ -139,6 +139,8 @@ var (
 	ForPrograms   = query.ForPrograms
 
 	LatestForPrograms = query.LatestForPrograms
+
+	LatestNotRecalled = query.LatestNotRecalled
 )
 
 // ErrNoAccount answers for a person without a password here.

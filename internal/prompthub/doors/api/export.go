@@ -48,10 +48,16 @@ type exportOutput struct {
 }
 
 func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*exportOutput, error) {
-	v, err := a.read(ctx, c, &getInput{in.ByID, in.Which, true})
+	id, want, err := FilesInput{in.ByID, in.Which}.version()
 	if err != nil {
 		return nil, err
 	}
+	want.Labels = true
+	v, err := a.Service.GetVersion(ctx, c.User, id, want)
+	if err != nil {
+		return nil, err
+	}
+	a.Service.Fetched(ctx, c.User, v)
 	file, err := transfer.FileOf(ctx, a.Service, v, string(in.Format), in.Syntax)
 	if err != nil {
 		return nil, err

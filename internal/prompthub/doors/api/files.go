@@ -245,7 +245,7 @@ func (in FilesInput) version() (prompt.ID, library.WantedVersion, error) {
 	}
 	want, one, err := in.wanted()
 	if !one {
-		want.Label = prompt.Latest
+		want = library.LatestNotRecalled
 	}
 	return id, want, err
 }

@@ -174,7 +174,6 @@ func (a *api) output(v library.View) *promptOutput {
 type getInput struct {
 	ByID
 	Which
-	labels bool // whether those of a version are wanted
 }
 
 func (a *api) get(ctx context.Context, c call, in *getInput) (*promptOutput, error) {
@@ -192,7 +191,6 @@ func (a *api) read(ctx context.Context, c call, in *getInput) (library.View, err
 		return library.View{}, err
 	}
 	want, one, err := in.wanted()
-	want.Labels = in.labels
 	switch {
 	case err != nil:
 		return library.View{}, err

@@ -381,6 +381,10 @@ func TestRecall(t *testing.T) {
 		gone := bob.get(one + path).problem(410)
 		require.Equal(t, []any{"VERSION_RECALLED", "version 3 was recalled: Deletes files"}, []any{gone.Code, gone.Detail}, path)
 	}
+	for _, caller := range []string{"Ann", "Bob"} {
+		require.Contains(t, w.as(caller).get(one+"/export?format=skill").is(200).body, "two")
+	}
+	bob.get(one + "/export?format=skill&version=3").problem(410)
 	require.EqualValues(t, "VERSION_RECALLED", ann.do("PUT", one+"/labels/production", `{"version":3}`).problem(409).Code)
 	require.EqualValues(t, "VERSION_RECALLED", ann.do("POST", one+"/labels/production/undo", "").problem(409).Code)
 	var versions api.VersionList
@@ -398,6 +402,7 @@ func TestRecall(t *testing.T) {
 	require.EqualValues(t, "VERSION_RECALLED", render().problem(404).Code)
 	bob.get(one + "?label=production").problem(404)
 	bob.get(one + "?label=latest").problem(404)
+	require.EqualValues(t, "VERSION_RECALLED", bob.get(one+"/export?format=skill").problem(404).Code)
 	require.Equal(t, map[string]int64{"latest": 3}, labels())
 
 	// A new version is no release: production was withdrawn, and stays so until somebody sets it.

@@ -62,6 +62,21 @@ func (p filesPage) address(below, file string) string {
 	return address(p.Prompt+below, values)
 }
 
+// nameVersion names the version in the addresses of a page that does not show the latest.
+func (p *filesPage) nameVersion() {
+	if p.Version != p.Latest {
+		p.Number = strconv.FormatInt(p.Version, 10)
+	}
+}
+
+// Recalled returns the recall of the version, nil for none.
+func (p filesPage) Recalled() *recalled {
+	if p.ShownVersion.Recall == nil {
+		return nil
+	}
+	return &recalled{Recall: *p.ShownVersion.Recall}
+}
+
 // Bytes returns how many bytes the files have.
 func (p filesPage) Bytes() int64 { return int64(p.Files.Size()) }
 
@@ -163,7 +178,7 @@ func (s *web) viewFile(r *request, p filesPage, f prompt.File, b []byte) *fileVi
 // filesOf returns the page of files that an address asks for, without what it shows of them.
 func filesOf(r *request) (p filesPage, id prompt.ID, want library.WantedVersion, err error) {
 	id, err = idOf(r)
-	p, want = filesPage{Prompt: addressOf(id), Number: r.URL.Query().Get("version")}, library.WantedVersion{Label: prompt.Latest, History: true}
+	p, want = filesPage{Prompt: addressOf(id), Number: r.URL.Query().Get("version")}, library.LatestNotRecalled
 	if p.Number != "" {
 		n := versionNumber(p.Number)
 		if err == nil && n < 0 {
@@ -185,6 +200,7 @@ func (s *web) showFiles(r *request) error {
 		if p.FileList, err = s.Service.ListFiles(r.Context(), r.who, id, want); err != nil {
 			return err
 		}
+		p.nameVersion()
 		p.Tree = treeOf(p, p.Files, 0)
 		return s.renderFiles(r, http.StatusOK, p)
 	}
@@ -193,6 +209,7 @@ func (s *web) showFiles(r *request) error {
 		return err
 	}
 	p.FileList = folder.FileList
+	p.nameVersion()
 	f, _ := p.Files.Find(file)
 	p.File = s.viewFile(r, p, f, folder.Contents[0].Bytes)
 	return s.renderFiles(r, http.StatusOK, p)

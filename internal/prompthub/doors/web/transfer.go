@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/pages"
 	"prompthub/internal/prompthub/files/format"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/transfer"
 )
@@ -40,6 +41,7 @@ func (s *web) transfers() {
 // An exportPage is a prompt and the files that it can be had as.
 type exportPage struct {
 	Title, Address string
+	Instead        int64 // the version that the files have, where the latest was recalled
 	Offers         []offer
 }
 
@@ -79,7 +81,7 @@ func (s *web) exportPrompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.Get(r.Context(), r.who, id)
+	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.LatestNotRecalled)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,11 @@ func (s *web) exportPrompt(r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.render(r, http.StatusOK, "export", "Export", exportPage{v.Title, addressOf(v.ID), offers(addressOf(v.ID), list)})
+		p := exportPage{Title: v.Title, Address: addressOf(v.ID), Offers: offers(addressOf(v.ID), list)}
+		if v.LatestRecalled {
+			p.Instead = v.Version
+		}
+		return s.render(r, http.StatusOK, "export", "Export", p)
 	}
 	file, err := transfer.FileOf(r.Context(), s.Service, v, r.URL.Query().Get("format"), r.URL.Query().Get("syntax"))
 	if err != nil {

@@ -1,7 +1,9 @@
 package web_test
 
 import (
+	"archive/zip"
 	"html"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -241,6 +243,55 @@ func TestRecallPage(t *testing.T) {
 	bob.post(two + "/reinstate").is(403)
 	ann.get(ann.post(two+"/reinstate").to(two+"?done=reinstated")).is(200).has("The recall is taken back", "Put on this version").lacks("lies")
 	ann.get(page).lacks("was recalled")
+}
+
+// TestFilesAfterRecall: an address without a version never gives the files of a recalled version; the
+// one that names it shows them, with why it was recalled.
+func TestFilesAfterRecall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	skill := func(text string) []library.SentFile {
+		return []library.SentFile{{Path: "SKILL.md", Bytes: []byte("---\nname: pdf\ndescription: Fills forms.\n---\n" + text + "\n")}, {Path: "a.sh", Bytes: []byte(text)}}
+	}
+	page := w.writeFiles("public", skill("Number one"))
+	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
+	owner := auth.User{ID: "Ann", Name: "Ann"}
+	release := func(n int64) { require.NoError(t, w.service.SetLabel(t.Context(), owner, id, prompt.Production, n)) }
+	release(1)
+	for _, text := range []string{"Number two", "Number three"} {
+		_, err := w.service.PatchWithFiles(t.Context(), owner, id, library.Match{Any: true}, skill(text), func(*prompt.Draft) {})
+		require.NoError(t, err)
+	}
+	zipOf := func(who person, query string) string {
+		b := who.get(page + "/archive" + query).is(200).body
+		z, err := zip.NewReader(strings.NewReader(b), int64(len(b)))
+		require.NoError(t, err)
+		f, err := z.Open("a.sh")
+		require.NoError(t, err)
+		text, err := io.ReadAll(f)
+		require.NoError(t, err)
+		return string(text)
+	}
+	ann, bob := w.as("Ann"), w.as("Bob")
+	require.Equal(t, "Number three", zipOf(bob, ""))
+	release(3)
+	require.NoError(t, w.service.Recall(t.Context(), owner, id, 3, "It <b>lies</b>"))
+	for _, who := range []person{ann, bob} { // not version 2, which was never released
+		require.Equal(t, "Number one", zipOf(who, ""))
+		require.Equal(t, "Number one", who.get(page+"/files/content?path=a.sh").is(200).body)
+		require.Contains(t, who.get(page+"/export?format=skill").is(200).body, "Number one")
+		who.get(page + "/export").is(200).has("the files are those of version 1")
+		who.get(page+"/files").is(200).has("version 1<", page+"/archive?version=1").lacks("Recalled", "Write a file")
+		who.get(page+"/files?path=a.sh").is(200).has("Number one").lacks("Recalled", "Number three")
+		who.get(page).has(`href="` + page + `/files?version=3">Files (2)`)
+		who.get(page+"/files?version=3").is(200).has("Recalled", "It &lt;b&gt;lies&lt;/b&gt;")
+		who.get(page+"/files?version=3&path=a.sh").is(200).has("Recalled", "Number three")
+		require.Equal(t, "Number three", zipOf(who, "?version=3"))
+	}
+	ann.get(page + "/files?version=3").has("Write a file")
+	require.NoError(t, w.service.Recall(t.Context(), owner, id, 1, "Old"))
+	bob.get(page + "/archive").is(404)
+	bob.get(page + "/export?format=skill").is(404)
 }
 
 // TestWhoFetchesPage: the owner reads on the page of the versions which tokens fetch which.

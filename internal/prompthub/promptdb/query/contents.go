@@ -22,6 +22,10 @@ var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
 // one. Where a workspace has a rule for the label production, it is the version with that label.
 var LatestForPrograms = WantedVersion{Label: prompt.Latest, orRuled: true}
 
+// LatestNotRecalled asks for what the prompt holds or, where that was recalled, for the version that
+// programs get who name none: for people who take a prompt along as files.
+var LatestNotRecalled = WantedVersion{Label: prompt.Latest, orServed: true}
+
 const (
 	maxContents    = 50 // rows that a list reads for its prompts at a time
 	contentsAtOnce = 10 // of them with whole contents
@@ -106,7 +110,9 @@ func (w WantedVersion) in(viewer prompt.UserID, p prompt.Prompt, c *schema.Label
 	switch {
 	case w.History && w.Label == prompt.Latest:
 		return p.Version
-	case w.orLatest:
+	case w.orServed && !c.Recalled.Have(p.Version):
+		return p.Version
+	case w.orLatest, w.orServed:
 		n := c.Served(p)
 		if n > 0 && !w.toInclude && !truth.Shows(viewer, p, n) {
 			n = c.Newest(p)

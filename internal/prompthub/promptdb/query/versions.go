@@ -172,6 +172,8 @@ type WantedVersion struct {
 
 	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
 
+	orServed bool // what programs get who name no version, where the latest was recalled
+
 	orRuled bool // the version with the label production, where a rule is for that label
 
 	toInclude bool // only what another prompt includes of it
