@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	crand "crypto/rand"
 	"fmt"
 	"io"
 	"maps"
@@ -36,7 +37,7 @@ var everywhere = map[string]string{
 const me = "\nX-Dev-User: ann"
 
 // pairs are the requests of the table. Each is answered alike both ways, but for its rows.
-func pairs(id, other, recalled, token string) []pair {
+func pairs(id, other, recalled, collection, token string) []pair {
 	p := promptsPath + "/" + id
 	get := func(rows string, targets ...string) (all []pair) {
 		for _, t := range targets {
@@ -57,7 +58,7 @@ func pairs(id, other, recalled, token string) []pair {
 			{"GET /marketplace/u/nobody-here/marketplace.json" + token, "", ""},
 			{"GET /marketplace/me/marketplace.json" + token, "", ""},
 			{"GET /marketplace/me/marketplace.json", "", ""},
-			{"GET /marketplace/c/ann/start/marketplace.json" + token, "", ""},
+			{"GET /marketplace/c/ann/" + collection + "/marketplace.json" + token, "", ""},
 			{"GET /marketplace/c/ann/nothing/marketplace.json" + token, "", ""},
 			{"GET /marketplace/packages/" + recalled + "/2/" + strings.Repeat("0", 64) + ".zip" + token, "", ""},
 			{"GET /marketplace/packages/" + id + "/1/" + strings.Repeat("0", 64) + ".zip" + token, "", ""},
@@ -65,7 +66,7 @@ func pairs(id, other, recalled, token string) []pair {
 			{"GET " + promptsPath + "/" + recalled + "/text?version=2" + me, "", ""},
 			{"GET " + promptsPath + "/" + recalled + "/text" + me, "", ""},
 		},
-		get("", "/api/v1/collections", "/api/v1/collections/ann/start", "/api/v1/collections/ann/nothing", "/app/c/ann", "/app/c/ann/start"),
+		get("", "/api/v1/collections", "/api/v1/collections/ann/"+collection, "/api/v1/collections/ann/nothing", "/app/c/ann", "/app/c/ann/"+collection),
 		// queries
 		get("", promptsPath+"?q=text", promptsPath+"?q=%zz", promptsPath+"?q=100%", promptsPath+"?q=%FF", promptsPath+"?%FF=1", promptsPath+"?q=a+b%2Bc", promptsPath+"?q=gr%C3%BC%C3%9F",
 			promptsPath+"?sort=&sort=newest", promptsPath+"?sort=newest&sort=newest", promptsPath+"?LIMIT=1&limit=2", promptsPath+"?LIMIT=1", promptsPath+"?limit=2&LIMIT=",
@@ -191,9 +192,10 @@ func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	ann.did("PUT", "/api/v1/me/profile", `{"handle":"ann"}`)
 	recalled := strings.TrimPrefix(ann.made(2), promptsPath+"/")
 	ann.did("POST", promptsPath+"/"+recalled+"/versions/2/recall", `{"reason":"because"}`)
-	ann.did("POST", "/api/v1/collections", fmt.Sprintf(`{"slug":"start","visibility":"public","items":[%q]}`, recalled))
+	collection := strings.ToLower(crand.Text()) // the store is that of other tests too
+	ann.did("POST", "/api/v1/collections", fmt.Sprintf(`{"slug":%q,"visibility":"public","items":[%q]}`, collection, recalled))
 	token := "\nAuthorization: Bearer " + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["token"].(string)
-	all := pairs(strings.TrimPrefix(at, promptsPath+"/"), named, recalled, token)
+	all := pairs(strings.TrimPrefix(at, promptsPath+"/"), named, recalled, collection, token)
 	require.GreaterOrEqual(t, len(all), 100)
 	seen := map[string]int{}
 	for _, p := range all {

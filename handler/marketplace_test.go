@@ -1,6 +1,7 @@
 package main
 
 import (
+	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -20,8 +21,9 @@ import (
 func TestMarketplaceBehindTheHost(t *testing.T) {
 	inBothModes(t, func(t *testing.T, older bool) {
 		h := onAzurite(t, functiontest.Options{Older: older})
-		ann := as(t, h, "ann")
-		ann.did("PUT", "/api/v1/me/profile", `{"handle":"ann"}`)
+		handle := "shop-" + strings.ToLower(crand.Text()) // the store is that of other tests too
+		ann := as(t, h, handle)
+		ann.did("PUT", "/api/v1/me/profile", fmt.Sprintf(`{"handle":%q}`, handle))
 		at := ann.made(1)
 		ann.did("POST", "/api/v1/collections", fmt.Sprintf(`{"slug":"start","visibility":"public","items":[%q]}`, strings.TrimPrefix(at, promptsPath+"/")))
 		token := "Bearer " + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["token"].(string)
@@ -33,7 +35,8 @@ func TestMarketplaceBehindTheHost(t *testing.T) {
 			}
 			return apptest.Send(t, http.MethodGet, address, "", "Authorization", authorization)
 		}
-		const author, own, collection = "/marketplace/u/ann/marketplace.json", "/marketplace/me/marketplace.json", "/marketplace/c/ann/start/marketplace.json"
+		const own = "/marketplace/me/marketplace.json"
+		author, collection := "/marketplace/u/"+handle+"/marketplace.json", "/marketplace/c/"+handle+"/start/marketplace.json"
 		plugins := func(catalogue string) map[string]plugin {
 			t.Helper()
 			status, body := get(h.URL()+catalogue, token)
@@ -77,7 +80,7 @@ func TestMarketplaceBehindTheHost(t *testing.T) {
 		unsigned, _, _ := strings.Cut(first.Source.URL, "?")
 		refused(unsigned, "", http.StatusUnauthorized, "UNAUTHENTICATED")
 		refused(strings.Replace(first.Source.URL, "signature=", "signature=A", 1), "", http.StatusUnauthorized, "UNAUTHENTICATED")
-		refused(h.URL()+"/marketplace/c/ann/nothing/marketplace.json", token, http.StatusNotFound, "NOT_FOUND")
+		refused(h.URL()+"/marketplace/c/"+handle+"/nothing/marketplace.json", token, http.StatusNotFound, "NOT_FOUND")
 		refused(h.URL()+"/marketplace/u/nothing/marketplace.json", token, http.StatusNotFound, "NOT_FOUND")
 		refused(strings.Replace(unsigned, "/1/", "/9/", 1), token, http.StatusNotFound, "NOT_FOUND")
 
