@@ -172,7 +172,7 @@ type WantedVersion struct {
 
 	orLatest bool // what the prompt holds, where no version that the viewer may see has the label
 
-	orServed bool // what programs get who name no version, where the latest was recalled
+	orServed bool // the version for programs that name none, where the latest was recalled
 
 	orRuled bool // the version with the label production, where a rule is for that label
 
