@@ -1,14 +1,18 @@
 package promptdb_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/fault"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	rows "prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
@@ -91,4 +95,61 @@ func TestRecallMeanwhile(t *testing.T) {
 	require.EqualValues(t, 1, v.Version)
 	_, err = w.GetVersion(t.Context(), "bob", p.ID, promptdb.WantedVersion{Number: 2})
 	require.EqualError(t, err, "version 2 was recalled: because")
+}
+
+// TestRecallAfterManyMoves: where a label was is found within four thousand moves, by one walk for
+// all labels. Beyond that the recall is refused, and nothing has moved.
+func TestRecallAfterManyMoves(t *testing.T) {
+	store := &countedMoves{DB: memory.NewTables()}
+	w := newWorldOn(t, store)
+	p := w.inTwo()
+	labels := []string{prompt.Production, "staging", "canary"}
+	for n := range int64(2) {
+		_, err := w.SetLabels(t.Context(), "ann", p.ID, labels, n+1, prompt.Actor{}, allow)
+		require.NoError(t, err)
+	}
+	recall := func() error { return w.Recall(t.Context(), "ann", p.ID, 2, "because", prompt.Actor{}) }
+	at := w.clock.Now()
+	others := func(n int) {
+		for ; n > 0; n -= 100 {
+			var ops []table.Op
+			for range 100 {
+				at = at.Add(time.Second)
+				ops = append(ops, table.Op{Kind: table.Insert, Row: rows.MoveRow("ann", p.ID, prompt.Move{Label: "other", From: 1, To: 2, Change: prompt.Change{By: "ann", At: at}})})
+			}
+			_, err := store.Write(t.Context(), promptdb.DefaultTables().Prompts, ops...)
+			require.NoError(t, err)
+		}
+	}
+	others(3900)
+	require.NoError(t, recall())
+	require.Equal(t, 4, store.pages)
+	now, _, err := w.Labels(t.Context(), "ann", p.ID)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{prompt.Production: 1, "staging": 1, "canary": 1}, now)
+	require.NoError(t, w.Reinstate(t.Context(), "ann", p.ID, 2, prompt.Actor{}))
+
+	others(4100)
+	err = recall()
+	require.Equal(t, fault.Conflict, fault.Of(err))
+	require.ErrorContains(t, err, "moved so often")
+	v, err := w.GetVersion(t.Context(), "", p.ID, promptdb.ForPrograms)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, v.Version)
+	_, err = w.SetLabels(t.Context(), "ann", p.ID, labels, 1, prompt.Actor{}, allow)
+	require.NoError(t, err)
+	require.NoError(t, recall(), "without labels")
+}
+
+// countedMoves counts the pages of moves that were listed.
+type countedMoves struct {
+	table.DB
+	pages int
+}
+
+func (c *countedMoves) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+	if strings.HasPrefix(cmp.Or(r.From, r.After), "!moves|") {
+		c.pages++
+	}
+	return c.DB.List(ctx, name, r, limit, next)
 }
