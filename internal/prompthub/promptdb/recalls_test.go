@@ -153,3 +153,56 @@ func (c *countedMoves) List(ctx context.Context, name string, r table.Range, lim
 	}
 	return c.DB.List(ctx, name, r, limit, next)
 }
+
+// TestRecallWithoutLabelsRow: without the labels row programs do not get a version that was
+// recalled. Where the row is lost, or says nothing of the recall, the sweep makes it again of what
+// the versions say. A row of a version that is lost is made again as a recalled one.
+func TestRecallWithoutLabelsRow(t *testing.T) {
+	none := table.Props{{Name: "Recalled", Value: table.String("")}}
+	for name, damage := range map[string]struct {
+		row string
+		op  table.Op
+	}{
+		"the labels row is lost":           {"!labels|", table.Op{Kind: table.Delete}},
+		"the labels row says nothing":      {"!labels|", table.Op{Kind: table.Merge, Row: table.Row{Props: none}}},
+		"the row of the version is lost":   {"!ver|", table.Op{Kind: table.Delete}},
+		"the row of the version is wrong": {"!ver|", table.Op{Kind: table.Merge, Row: table.Row{Props: table.Props{{Name: "ContentHash", Value: table.String("x")}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOn(t, memory.NewTables())
+			p := w.inTwo()
+			require.NoError(t, w.Recall(t.Context(), "ann", p.ID, 2, "because", prompt.Actor{}))
+			prompts := promptdb.DefaultTables().Prompts
+			for row, err := range table.All(t.Context(), w.store, prompts, table.Range{}) {
+				require.NoError(t, err)
+				if strings.HasPrefix(row.Row, damage.row) {
+					damage.op.Row.Key, damage.op.Row.ETag = row.Key, table.Any
+					_, err := w.store.Write(t.Context(), prompts, damage.op)
+					require.NoError(t, err)
+					break // of version 2, which is the first one
+				}
+			}
+			get := func() error {
+				v, err := w.GetVersion(t.Context(), "", p.ID, promptdb.ForPrograms)
+				if err == nil {
+					require.EqualValues(t, 1, v.Version)
+				}
+				return err
+			}
+			if name == "the labels row is lost" {
+				require.EqualError(t, get(), "version 2 was recalled: because")
+			}
+			for range 2 {
+				_, _, err := w.Sweep(t.Context())
+				require.NoError(t, err)
+				w.run()
+				w.clock.Advance(48 * time.Hour)
+			}
+			require.NoError(t, get())
+			require.Empty(t, w.verified())
+			v, err := w.GetVersion(t.Context(), "", p.ID, promptdb.WantedVersion{Number: 2, History: true})
+			require.NoError(t, err)
+			require.NotNil(t, v.ShownVersion.Recall)
+		})
+	}
+}
