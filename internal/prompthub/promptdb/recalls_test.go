@@ -163,9 +163,9 @@ func TestRecallWithoutLabelsRow(t *testing.T) {
 		row string
 		op  table.Op
 	}{
-		"the labels row is lost":           {"!labels|", table.Op{Kind: table.Delete}},
-		"the labels row says nothing":      {"!labels|", table.Op{Kind: table.Merge, Row: table.Row{Props: none}}},
-		"the row of the version is lost":   {"!ver|", table.Op{Kind: table.Delete}},
+		"the labels row is lost":          {"!labels|", table.Op{Kind: table.Delete}},
+		"the labels row says nothing":     {"!labels|", table.Op{Kind: table.Merge, Row: table.Row{Props: none}}},
+		"the row of the version is lost":  {"!ver|", table.Op{Kind: table.Delete}},
 		"the row of the version is wrong": {"!ver|", table.Op{Kind: table.Merge, Row: table.Row{Props: table.Props{{Name: "ContentHash", Value: table.String("x")}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {

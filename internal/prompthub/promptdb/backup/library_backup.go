@@ -89,18 +89,18 @@ type libraryLine struct {
 	Lost        []string `json:"lost,omitempty"`
 	Description string   `json:"description,omitempty"`
 	versionParts
-	OwnTags     []string         `json:"ownTags,omitempty"`
-	Version     int64            `json:"version"`
-	LastVersion int64            `json:"lastVersion"`
-	PublicFrom  int64            `json:"publicFrom"`
-	Deleted     string           `json:"deletedVersions,omitempty"` // such as 2,5-9
+	OwnTags     []string `json:"ownTags,omitempty"`
+	Version     int64    `json:"version"`
+	LastVersion int64    `json:"lastVersion"`
+	PublicFrom  int64    `json:"publicFrom"`
+	Deleted     string   `json:"deletedVersions,omitempty"` // such as 2,5-9
 	// by the numbers of their versions; a recall changes a version after its line was written
-	Recalls map[int64]prompt.Recall `json:"recalls,omitempty"`
-	Labels      map[string]int64 `json:"labels,omitempty"`
-	RenamedAt   time.Time        `json:"renamedAt,omitzero"` // when another rule began to count for a label
-	Message     string           `json:"message,omitempty"`
-	MadeBy      prompt.UserID    `json:"madeBy,omitempty"` // in a workspace
-	Origin      *originLine      `json:"origin,omitempty"`
+	Recalls   map[int64]prompt.Recall `json:"recalls,omitempty"`
+	Labels    map[string]int64        `json:"labels,omitempty"`
+	RenamedAt time.Time               `json:"renamedAt,omitzero"` // when another rule began to count for a label
+	Message   string                  `json:"message,omitempty"`
+	MadeBy    prompt.UserID           `json:"madeBy,omitempty"` // in a workspace
+	Origin    *originLine             `json:"origin,omitempty"`
 	// what it takes with what it includes; nothing else tells what that was when it was saved
 	Included []prompt.Argument `json:"included,omitempty"`
 	contentParts
