@@ -206,3 +206,19 @@ func TestRecallWithoutLabelsRow(t *testing.T) {
 		})
 	}
 }
+
+// TestRecallEvents: the event of the labels that a recall moved names no version: each label has
+// gone to one of its own.
+func TestRecallEvents(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p := w.shared("ann") // with production on version 1
+	w.edit(shelf, p.ID, func(p *prompt.Prompt) { p.Text = "two" })
+	by := prompt.Actor{Key: "a_x", Publishes: true}
+	_, err := w.SetLabels(t.Context(), shelf, p.ID, []string{"staging"}, 2, by, allow)
+	require.NoError(t, err)
+	require.NoError(t, w.Recall(t.Context(), shelf, p.ID, 2, "because", by))
+	events, _, err := w.Events(t.Context(), shelf, promptdb.EventQuery{Type: prompt.LabelMoved}, "", 1)
+	require.NoError(t, err)
+	require.Equal(t, []prompt.LabelMove{{Label: "staging", From: 2}}, events[0].Labels)
+	require.Zero(t, events[0].Version)
+}

@@ -122,7 +122,7 @@ func (db *Committer) changeRecall(ctx context.Context, author prompt.UserID, id 
 			return schema.Record{}, nil, err
 		}
 		ops = append(ops, w.eventOps(prompt.Event{Type: what, Version: n}, now.Prompt, by)...)
-		ops = append(ops, w.movedOps(now.Prompt, by, before, c, c.Served(now.Prompt))...)
+		ops = append(ops, w.movedOps(now.Prompt, by, before, c, 0)...)
 		ops = append(ops, c.Of(now.Prompt).Op(author, id))
 		w.more = schema.Usage{}
 		return now, append(ops, w.nameOps(rec, now, c)...), nil
