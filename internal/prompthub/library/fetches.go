@@ -18,7 +18,7 @@ import (
 type Fetch struct {
 	Token   string // the name of a token of the owner; "" for one of somebody else
 	Version int64
-	On      time.Time // the day
+	On      time.Time // in UTC, whose day is told
 }
 
 // Fetches are the last fetches of a prompt by the tokens that there are, lower versions first.
@@ -117,7 +117,7 @@ func (s *Service) fetchesOf(ctx context.Context, owner prompt.UserID, id prompt.
 	}
 	for i, x := range all {
 		if there[i] {
-			f.ByToken = append(f.ByToken, Fetch{Token: names[x.Token], Version: x.Version, On: x.On})
+			f.ByToken = append(f.ByToken, Fetch{Token: names[x.Token], Version: x.Version, On: x.At})
 		}
 	}
 	slices.SortFunc(f.ByToken, func(a, b Fetch) int {

@@ -70,3 +70,39 @@ func TestFetchesAreBounded(t *testing.T) {
 	require.Equal(t, "first", rows[0].Row)
 	require.EqualValues(t, 2, rows[0].Props.Get("Version").Int())
 }
+
+// TestFetchesOfTwoInstances: of what a token fetched from two instances the later one counts, on
+// each of them and on a third, whichever is written first; also where a version comes back.
+func TestFetchesOfTwoInstances(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	w.clock.Advance(-12 * time.Hour) // to the middle of a day
+	p := w.add("ann", draft("One"))
+	b := w.another()
+	fetch := func(db *promptdb.DB, version int64) {
+		w.clock.Advance(time.Minute)
+		db.Fetched(t.Context(), p.ID, "token", version)
+	}
+	told := func(want int64, all ...*promptdb.DB) {
+		t.Helper()
+		for i, db := range all {
+			list, _, _, err := db.Fetches(t.Context(), p.ID)
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			require.Equal(t, want, list[0].Version, i)
+		}
+	}
+	fetch(w.DB, 1)
+	fetch(w.DB, 2) // waits
+	fetch(b, 3)
+	told(3, w.DB, b, w.another())
+	later := func() {
+		w.clock.Advance(2 * time.Hour)
+		w.Fetched(t.Context(), p.ID, "", 3) // with it those are written that wait
+	}
+	later()
+	told(3, w.DB, b, w.another())
+
+	fetch(w.DB, 2) // a recall, say
+	later()
+	told(2, w.DB, b, w.another())
+}

@@ -52,7 +52,6 @@ func newFetches() fetches {
 func (f *fetches) note(by fetcher, version int64, now time.Time) map[fetcher]schema.Fetch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	day := now.UTC().Truncate(24 * time.Hour)
 	due := make(map[fetcher]schema.Fetch)
 	was, known := f.last.Get(by)
 	if !known {
@@ -64,12 +63,11 @@ func (f *fetches) note(by fetcher, version int64, now time.Time) map[fetcher]sch
 		}
 		f.last.Add(by, was)
 	}
-	isNews := by.token == "" || was.Version != version || !was.On.Equal(day)
-	if was.Version, was.On = version, day; by.token == "" {
+	if was.Version, was.At = version, now.UTC().Truncate(time.Millisecond); by.token == "" {
 		was.Count++
 	}
 	switch {
-	case was.waits || !isNews:
+	case was.waits:
 	case now.Sub(was.wrote) >= fetchEvery:
 		due[by] = was.take(now)
 	default:
@@ -117,25 +115,26 @@ func (db *Accounts) writeFetch(ctx context.Context, id prompt.ID, f schema.Fetch
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
 	key := schema.FetchKey(id, f)
-	if f.Token != "" {
-		return db.Write(ctx, db.T.Fetches, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: key, Props: schema.FetchProps(f)}}})
-	}
-	for range rowstore.MaxTries { // other instances count too
+	for range rowstore.MaxTries { // other instances note fetches too
 		row, err := db.GetRow(ctx, db.T.Fetches, key)
 		if err != nil {
 			return err
 		}
 		op := table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: schema.FetchProps(f)}}
 		if row != nil {
+			_, was, _ := schema.ParseFetch(*row)
+			if f.Token != "" && was.At.After(f.At) {
+				return nil
+			}
 			sum := f
-			sum.Count += row.Props.Get("Count").Int()
+			sum.Count += was.Count
 			op = table.Op{Kind: table.Replace, Row: table.Row{Key: key, ETag: row.ETag, Props: schema.FetchProps(sum)}}
 		}
 		if err = db.Write(ctx, db.T.Fetches, []table.Op{op}); err == nil || !rowstore.Overtaken(err) {
 			return err
 		}
 	}
-	return errors.New("others count at the same time")
+	return errors.New("others write at the same time")
 }
 
 // Fetches returns what access tokens fetched of a prompt last within the last thirty days, how
@@ -149,7 +148,7 @@ func (db *Accounts) Fetches(ctx context.Context, id prompt.ID) (byToken []schema
 	oldest := db.Now().Add(-schema.FetchesKept)
 	for _, row := range rows {
 		switch _, f, ok := schema.ParseFetch(row); {
-		case !ok || f.On.Before(oldest):
+		case !ok || f.At.Before(oldest):
 		case f.Token == "":
 			without += f.Count
 		default:
@@ -164,7 +163,7 @@ func (db *Accounts) Fetches(ctx context.Context, id prompt.ID) (byToken []schema
 		}
 		if x, ok := db.fetches.last.Peek(by); ok && by.token == "" {
 			without += x.Count
-		} else if ok && !x.On.Before(all[by.token].On) && !x.On.Before(oldest) {
+		} else if ok && !x.At.Before(all[by.token].At) && !x.At.Before(oldest) {
 			all[by.token] = x.Fetch
 		}
 	}

@@ -31,16 +31,17 @@ func (db *Committer) Recall(ctx context.Context, author prompt.UserID, id prompt
 		}
 		recall := prompt.Recall{By: cmp.Or(by.Key, w.author), At: at, Reason: reason, Labels: map[string]int64{}}
 		var ops []table.Op
-		for _, label := range c.On(n) {
-			to, err := w.stoodBefore(ctx, p, c, label, by)
-			if err != nil {
+		labels := c.On(n)
+		before, err := w.stoodBefore(ctx, p, c, labels)
+		if err != nil {
+			return c, nil, err
+		}
+		for _, label := range labels {
+			var moves []table.Op
+			if c, moves, err = w.sendBack(ctx, p, c, label, before[label], by); err != nil {
 				return c, nil, err
 			}
-			var moves []table.Op
-			if c, moves = w.moveOps(c, []string{label}, to, by, 0); to == 0 && label == prompt.Production {
-				c = c.WithoutProduction()
-			}
-			recall.Labels[label] = to
+			recall.Labels[label] = c.Labels[label]
 			ops = append(ops, moves...)
 		}
 		return c, append(ops, w.recallOp(n, schema.RecallProps(&recall))), nil
@@ -121,7 +122,7 @@ func (db *Committer) changeRecall(ctx context.Context, author prompt.UserID, id 
 			return schema.Record{}, nil, err
 		}
 		ops = append(ops, w.eventOps(prompt.Event{Type: what, Version: n}, now.Prompt, by)...)
-		ops = append(ops, w.movedOps(now.Prompt, by, before, c, c.Served(now.Prompt))...)
+		ops = append(ops, w.movedOps(now.Prompt, by, before, c, 0)...)
 		ops = append(ops, c.Of(now.Prompt).Op(author, id))
 		w.more = schema.Usage{}
 		return now, append(ops, w.nameOps(rec, now, c)...), nil
@@ -133,29 +134,53 @@ func (w *Writer) recallOp(n int64, props table.Props) table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: schema.VersionKey(w.author, w.id, n), ETag: table.Any, Props: props}}
 }
 
-// stoodBefore returns the version that a label was on last, of those that programs may get; 0 for
-// none, or where a rule does not let the label go there. A move that was undone counts for nothing.
-func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, label string, by prompt.Actor) (int64, error) {
+// sendBack puts a label on a version that it was on before, or on none for 0, or where a rule does
+// not let it go there. Production on none stays so.
+func (w *Writer) sendBack(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, label string, to int64, by prompt.Actor) (schema.LabelsRow, []table.Op, error) {
+	if to != 0 {
+		err := w.mayMove(ctx, p, c, []string{label}, to, by)
+		switch {
+		case fault.Of(err) == fault.Forbidden:
+			to = 0
+		case err != nil:
+			return c, nil, err
+		}
+	}
+	c, ops := w.moveOps(c, []string{label}, to, by, 0)
+	if to == 0 && label == prompt.Production {
+		c = c.WithoutProduction()
+	}
+	return c, ops, nil
+}
+
+// stoodBefore returns the versions that labels were on last, of those that programs may get; none
+// is 0. A move that was undone counts for nothing. One walk finds them all.
+func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string) (map[string]int64, error) {
+	before := make(map[string]int64)
+	if len(labels) == 0 {
+		return before, nil
+	}
 	s := w.db.Budget()
 	r := table.Prefix(schema.AuthorPartition(w.author), schema.MovesOf(w.id))
 	for {
 		rows, more, err := s.Rows(ctx, w.db.T.Prompts, r, s.Size(table.MaxPage))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		for _, row := range rows {
 			m := schema.ParseMoveRow(row)
-			if m.Label == label && m.Undone.At.IsZero() && c.Serves(p, m.From) {
-				err := w.mayMove(ctx, p, c, []string{label}, m.From, by)
-				if fault.Of(err) == fault.Forbidden {
-					return 0, nil
-				}
-				return m.From, err
+			if before[m.Label] == 0 && slices.Contains(labels, m.Label) && m.Undone.At.IsZero() && c.Serves(p, m.From) {
+				before[m.Label] = m.From
 			}
 			r.From, r.After = "", row.Row
 		}
-		if !more || s.Spent() {
-			return 0, nil
+		switch {
+		case !more || len(before) == len(labels):
+			return before, nil
+		case s.Left <= 0:
+			return nil, fault.New(fault.Conflict, "labels of this prompt moved so often that it cannot be told where those of the version were before; put them on another version, or remove them, and then recall it")
+		case s.Spent():
+			return nil, truth.Busy(time.Second)
 		}
 	}
 }

@@ -238,7 +238,7 @@ func (db *Queries) versionView(
 		}
 	}
 	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
-		if n, row = has, nil; n > 0 && n != rec.Version {
+		if n, row = has, nil; n > 0 && (n != rec.Version || c == nil) { // only its row tells then whether it was recalled
 			if row, err = db.VersionAt(ctx, rec.AuthorID, id, n, only...); err != nil {
 				return truth.View{}, err
 			}

@@ -16,7 +16,7 @@ const FetchesKept = 30 * 24 * time.Hour
 type Fetch struct {
 	Token   string // its id; "" for programs without one
 	Version int64
-	On      time.Time // the day
+	At      time.Time // in UTC
 	Count   int64     // without a token
 }
 
@@ -31,7 +31,7 @@ func FetchesPartition(id prompt.ID) string { return LocatorKey(id).Partition }
 func FetchKey(id prompt.ID, f Fetch) table.Key {
 	row := f.Token
 	if row == "" {
-		row = noToken + Day(f.On)
+		row = noToken + Day(f.At)
 	}
 	return table.Key{Partition: FetchesPartition(id), Row: row}
 }
@@ -39,13 +39,13 @@ func FetchKey(id prompt.ID, f Fetch) table.Key {
 // FetchProps returns what the row of a fetch holds.
 func FetchProps(f Fetch) table.Props {
 	return table.Props{
-		{Name: "Version", Value: table.Int64(f.Version)}, {Name: "FetchedOn", Value: table.Time(f.On)}, {Name: "Count", Value: table.Int64(f.Count)},
+		{Name: "Version", Value: table.Int64(f.Version)}, {Name: "FetchedAt", Value: table.Time(f.At)}, {Name: "Count", Value: table.Int64(f.Count)},
 	}
 }
 
 // ParseFetch reads the row of a fetch, and reports whether it is one.
 func ParseFetch(row table.Row) (prompt.ID, Fetch, bool) {
-	f := Fetch{Version: row.Props.Get("Version").Int(), On: row.Props.Get("FetchedOn").Time(), Count: row.Props.Get("Count").Int()}
+	f := Fetch{Version: row.Props.Get("Version").Int(), At: row.Props.Get("FetchedAt").Time(), Count: row.Props.Get("Count").Int()}
 	if !strings.HasPrefix(row.Row, noToken) {
 		f.Token = row.Row
 	}

@@ -17,7 +17,7 @@ func (db *Verifier) checkFetch(_ context.Context, row table.Row) ([]Difference, 
 
 // forgetFetch removes what is not told any more.
 func (db *Verifier) forgetFetch(ctx context.Context, row table.Row) error {
-	if _, f, ok := schema.ParseFetch(row); !ok || db.Now().Sub(f.On) < schema.FetchesKept+sweepRest {
+	if _, f, ok := schema.ParseFetch(row); !ok || db.Now().Sub(f.At) < schema.FetchesKept+sweepRest {
 		return nil
 	}
 	return db.RemoveRow(ctx, db.T.Fetches, row)

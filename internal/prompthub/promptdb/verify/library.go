@@ -182,6 +182,9 @@ func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
 			Key: schema.PromptKey(d.author, d.id), ETag: rec.ETag, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.RowsVersion)}},
 		}})
 	}
+	if c.Recalled, err = db.recalled(ctx, d, c.Recalled); err != nil {
+		return err
+	}
 	labels := len(ops)
 	ops = append(ops, c.Of(rec.Prompt).Op(d.author, d.id))
 	if !rec.Deleted() {
@@ -209,6 +212,29 @@ func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
 	return nil
 }
 
+// recalled returns the numbers of the versions of a prompt whose rows say that they were recalled,
+// and of those that a labels row says were, where the row of the version is not there.
+func (db *Verifier) recalled(ctx context.Context, d Difference, said schema.Gaps) (schema.Gaps, error) {
+	r := table.Prefix(schema.PromptKey(d.author, d.id).Partition, schema.VersionsOf(d.id))
+	r.Select = []string{"Recall"}
+	for row, err := range table.All(ctx, db.DB, db.T.Prompts, r) {
+		if errors.Is(err, table.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return nil, rowstore.Unavailable(err)
+		}
+		_, n, _ := schema.ParseVersion(row.Row)
+		switch has := said.Have(n); {
+		case schema.RecallIn(row) != nil && !has:
+			said = said.And(n)
+		case schema.RecallIn(row) == nil && has:
+			said = said.Without(n)
+		}
+	}
+	return said, nil
+}
+
 // rowAgain returns the writes after which a row of a version, or next to one, is as it should be.
 // It reports false where the row needs none any more.
 func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Record, c schema.LabelsRow) (ops []table.Op, ok bool, err error) {
@@ -231,6 +257,15 @@ func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Recor
 		v, kept, err := db.withSource(ctx, rec)
 		if err != nil {
 			return nil, false, err
+		}
+		row, err := db.VersionAt(ctx, d.author, d.id, n, "Recall")
+		switch {
+		case err != nil && !errors.Is(err, table.ErrDamaged):
+			return nil, false, err
+		case row != nil:
+			v.Recall = schema.RecallIn(*row)
+		case c.Recalled.Have(n): // why is lost
+			v.Recall = new(prompt.Recall)
 		}
 		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()), schema.VersionRow(d.author, d.id, v, kept)) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
