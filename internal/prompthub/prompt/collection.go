@@ -93,7 +93,7 @@ func (c Collection) Check() (Collection, error) {
 		k.broken("visibility", string(c.Visibility), "set the visibility to private or public")
 	}
 	if n := len(c.Prompts); n > MaxInCollection {
-		k.coded(TooManySkills, "items", fmt.Sprintf("%d skills", n), "keep at most %d skills: agents are shown no more of them", MaxInCollection)
+		k.coded(TooManySkills, "items", fmt.Sprintf("%d skills", n), "keep at most %d skills, those that are not shown now included: agents are shown no more of them", MaxInCollection)
 	} else {
 		for i, id := range c.Prompts {
 			if _, ok := ParseID(string(id)); !ok {
