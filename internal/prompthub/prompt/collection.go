@@ -86,6 +86,7 @@ func (c Collection) Check() (Collection, error) {
 	k.line("name", c.Name, MaxCollectionName)
 	k.readable("name", c.Name)
 	c.About = k.note("about", c.About, MaxCollectionAbout)
+	k.readable("about", c.About) // terminals print it, as what a plugin is for
 	if c.Visibility == "" {
 		c.Visibility = Private
 	}

@@ -62,8 +62,10 @@ func TestCollections(t *testing.T) {
 		`{"items":["nonsense"]}`: "UNKNOWN_PROMPT",
 		`{"items":[` + strings.TrimSuffix(strings.Repeat(`"`+public+`",`, 21), ",") + `]}`: "TOO_MANY_SKILLS",
 		`{"name":"` + strings.Repeat("x", 101) + `"}`:                                      "",
-		`{"slug":"other"}`:   "",
-		`{"visibility":"x"}`: "",
+		`{"about":"\u200b"}`:    "NOTHING_VISIBLE",
+		`{"about":"\u202eabc"}`: "INVISIBLE_CHARACTERS",
+		`{"slug":"other"}`:      "",
+		`{"visibility":"x"}`:    "",
 	} {
 		a := change(ann, "*", body)
 		a.problem(422)
