@@ -57,4 +57,10 @@ func TestSkills(t *testing.T) {
 	code, _, errs := handler(t, "skills", "--url", address, "--user", "ann", "nosuch")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "no such collection")
+	for _, wrong := range [][]string{{"@ann", "extra"}, {"@"}, {"@ann/"}, {"@/help"}, {"/"}, {"ann/help"}} {
+		code, out, errs := handler(t, append([]string{"skills", "--url", address, "--user", "ann"}, wrong...)...)
+		require.Equal(t, command.Usage, code, wrong)
+		require.Empty(t, out)
+		require.Contains(t, errs, "@HANDLE/SLUG")
+	}
 }
