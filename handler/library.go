@@ -387,6 +387,11 @@ func tellSaved(ctx context.Context, std command.Streams, remote *client.Client, 
 		}
 		fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
 	}
+	if s.Outcome != client.Created && !s.NewVersion {
+		if why, err := remote.Recall(ctx, f.ID, f.Version); err == nil && why != "" {
+			fmt.Fprintf(std.Err, "version %d was recalled, and stays so: %s; take that back on the page of the version, or save a change\n", f.Version, why)
+		}
+	}
 	if s.NewVersion {
 		released, err := remote.Get(ctx, prompt.Ref{Name: f.Name, Label: prompt.Production})
 		if err == nil && released.Version != f.Version {

@@ -16,13 +16,9 @@ func skillsCommand() command.Command {
 		Long: "Lists the skills that an agent has which installs all of yours, or with --workspace of the workspace: how many characters the line\nof each takes, of 8,000 for all, and which descriptions are dropped if that is too much and none was used yet. It counts as Claude\nCode 2.1.332 does for a model of 200,000 tokens and an agent without other skills, the 500 newest; its own take some 5,200.\n\nOWNER is @HANDLE for the public skills of a user, SLUG for a collection of yours, or @HANDLE/SLUG for one of a user or workspace.",
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
-			handle, collection := "", ""
-			if len(args) > 0 {
-				if of, isOwner := strings.CutPrefix(args[0], "@"); isOwner {
-					handle, collection, _ = strings.Cut(of, "/")
-				} else {
-					handle, collection = "", args[0]
-				}
+			handle, collection, err := skillsOf(args)
+			if err != nil {
+				return err
 			}
 			b, err := remote.Skills(ctx, handle, collection)
 			if err != nil {
@@ -52,4 +48,20 @@ func skillsCommand() command.Command {
 			return err
 		}
 	})
+}
+
+// skillsOf reads whose skills are wanted, or those of which collection.
+func skillsOf(args []string) (handle, collection string, err error) {
+	if len(args) == 0 {
+		return "", "", nil
+	}
+	handle, collection, both := strings.Cut(args[0], "/")
+	of, isOwner := strings.CutPrefix(handle, "@")
+	switch {
+	case len(args) > 1, both && (!isOwner || collection == ""), of == "":
+		return "", "", command.UsageError("skills: name one owner as @HANDLE, or one collection as SLUG or @HANDLE/SLUG")
+	case !isOwner:
+		return "", handle, nil
+	}
+	return of, collection, nil
 }

@@ -57,4 +57,37 @@ func TestSkills(t *testing.T) {
 	code, _, errs := handler(t, "skills", "--url", address, "--user", "ann", "nosuch")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "no such collection")
+	for _, wrong := range [][]string{{"@ann", "extra"}, {"@"}, {"@ann/"}, {"@/help"}, {"/"}, {"ann/help"}} {
+		code, out, errs := handler(t, append([]string{"skills", "--url", address, "--user", "ann"}, wrong...)...)
+		require.Equal(t, command.Usage, code, wrong)
+		require.Empty(t, out)
+		require.Contains(t, errs, "@HANDLE/SLUG")
+	}
+}
+
+// TestSaveAfterRecall: what was recalled is saved again as it was, and its author is told that it
+// stays recalled; what programs get now is saved as a new version.
+func TestSaveAfterRecall(t *testing.T) {
+	clean(t)
+	_, address := startLocal(t, t.TempDir())
+	dir := t.TempDir()
+	save := func(text string) (out, errs string) {
+		t.Helper()
+		makeFolder(t, dir, map[string]folderFile{"SKILL.md": {bytes: formsSkill}, "a.txt": {bytes: text}})
+		code, out, errs := handler(t, "save", dir, "--url", address, "--user", "ann")
+		require.Equal(t, command.OK, code, errs)
+		return out, errs
+	}
+	save("one")
+	out, _ := save("two")
+	id := out[strings.Index(out, "(")+1:][:26]
+	status, answer := apptest.Send(t, http.MethodPost, address+"/api/v1/prompts/"+id+"/versions/2/recall", `{"reason":"It lies"}`, "Content-Type", "application/json", "X-Dev-User", "ann")
+	require.Equal(t, http.StatusNoContent, status, answer)
+	out, errs := save("two")
+	require.Contains(t, out, "pdf-forms@2 unchanged")
+	require.NotContains(t, out, "~ a.txt")
+	require.Contains(t, errs, "version 2 was recalled, and stays so: It lies")
+	out, errs = save("one")
+	require.Contains(t, out, "pdf-forms@3 updated")
+	require.NotContains(t, errs, "recalled")
 }

@@ -25,6 +25,18 @@ type Collection struct {
 	May    May    // what the reader may do with it
 }
 
+// NotShown returns the prompts that the collection has and that are not among its skills now: their
+// authors withdrew them, they are not released, or another one has their name. Its owner alone is
+// told of them.
+func (c Collection) NotShown() []prompt.ID {
+	if !c.Own {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Prompts), func(id prompt.ID) bool {
+		return slices.ContainsFunc(c.Skills, func(v View) bool { return v.ID == id })
+	})
+}
+
 // PluginVersion returns the version of the plugin that the collection is for a reader: installers
 // bring it anew where it differs from the one that they have. It begins with the number of changes
 // of the collection; the rest is another where a skill has another version, or is left out.

@@ -39,6 +39,8 @@ type History struct {
 	Labels     map[string]int64 // those of the prompt
 	Open       map[string]prompt.OpenProposal
 	Latest     int64
+	Served     int64   // the version that programs get who name none, 0 for none
+	Recalled   []int64 // the numbers of all versions that were recalled, in order
 	Before     int64 // the version before the last of Items, 0 for none
 	Next       string
 }
@@ -60,7 +62,7 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 	}
 	h := History{
 		Title: page.Title, Name: page.Name, Names: page.Names, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items,
-		Labels: page.Labels, Open: page.Open, Latest: page.Latest, Before: page.Before,
+		Labels: page.Labels, Open: page.Open, Latest: page.Latest, Served: page.Served, Recalled: page.Recalled, Before: page.Before,
 	}
 	if page.After > 0 {
 		h.Next = sealed(scope, promptdb.Page{After: strconv.FormatInt(page.After, 10)}).Next

@@ -86,6 +86,7 @@ func (c Collection) Check() (Collection, error) {
 	k.line("name", c.Name, MaxCollectionName)
 	k.readable("name", c.Name)
 	c.About = k.note("about", c.About, MaxCollectionAbout)
+	k.readable("about", c.About) // terminals print it, as what a plugin is for
 	if c.Visibility == "" {
 		c.Visibility = Private
 	}
@@ -93,7 +94,7 @@ func (c Collection) Check() (Collection, error) {
 		k.broken("visibility", string(c.Visibility), "set the visibility to private or public")
 	}
 	if n := len(c.Prompts); n > MaxInCollection {
-		k.coded(TooManySkills, "items", fmt.Sprintf("%d skills", n), "keep at most %d skills: agents are shown no more of them", MaxInCollection)
+		k.coded(TooManySkills, "items", fmt.Sprintf("%d skills", n), "keep at most %d skills, those that are not shown now included: agents are shown no more of them", MaxInCollection)
 	} else {
 		for i, id := range c.Prompts {
 			if _, ok := ParseID(string(id)); !ok {

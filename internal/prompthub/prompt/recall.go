@@ -25,6 +25,7 @@ func CheckReason(s string) (string, error) {
 	if c.line("reason", s, MaxReason); strings.TrimSpace(s) == "" {
 		c.broken("reason", s, "say why the version is recalled")
 	}
+	c.readable("reason", strings.TrimSpace(s)) // programs print it
 	if len(c.fields) > 0 {
 		return "", &fault.Error{Kind: fault.Invalid, Text: "the recall breaks a rule", Fields: c.fields}
 	}

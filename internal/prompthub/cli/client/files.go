@@ -24,8 +24,9 @@ type ListedFile struct {
 
 // A FileList is the files of a version.
 type FileList struct {
-	Digest string       `json:"digest"`
-	Items  []ListedFile `json:"items"`
+	Version int64        `json:"version"`
+	Digest  string       `json:"digest"`
+	Items   []ListedFile `json:"items"`
 }
 
 // find returns the file of a path.
@@ -180,9 +181,12 @@ func (c *Client) saveFolderOnce(ctx context.Context, d FolderDraft) (s SavedFold
 		return s, err
 	}
 	m := d.said()
-	same := list.Digest == s.Files.Digest()
+	latest, same := list, list.Digest == s.Files.Digest()
+	if list.Version != was.Version { // that was recalled, and its files are not listed
+		latest, same = FileList{}, was.Files.Digest == s.Files.Digest()
+	}
 	if !same {
-		m["files"], s.Changes = toSend(d.Files, list), changes(s.Files, list)
+		m["files"], s.Changes = toSend(d.Files, latest), changes(s.Files, list)
 	}
 	switch {
 	case isNew && d.DryRun:

@@ -302,6 +302,17 @@ func (c *Client) address(ctx context.Context, f Found) string {
 	return f.ID
 }
 
+// Recall returns why a version was recalled, "" if it was not.
+func (c *Client) Recall(ctx context.Context, id string, version int64) (reason string, err error) {
+	var v struct {
+		Recall struct {
+			Reason string `json:"reason"`
+		} `json:"recall"`
+	}
+	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions/%d", url.PathEscape(id), version)}, &v)
+	return v.Recall.Reason, err
+}
+
 // Document returns what was found as a document.
 func (f Found) Document() (d format.Document, err error) {
 	if err := json.Unmarshal(f.Raw, &d); err != nil {

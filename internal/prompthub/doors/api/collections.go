@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -39,7 +40,7 @@ func (a *api) collections() {
 	route(a, user, answers[Collection](a, http.StatusOK, "The collection as it is now", huma.Operation{
 		OperationID: "patch-collection", Method: http.MethodPatch, Path: one, Tags: tags,
 		Summary: "Change some of a collection; its owner may", Errors: fails(badBody, 403, 404, 412, 428),
-		Description: "Members that are absent stay as they are. Of a collection that is public before or after, by those who publish.",
+		Description: "Members that are absent stay as they are: items leaves those that are not shown in the collection, at their places, and notShown removes them. Of a collection that is public before or after, by those who publish.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "CollectionPatch"}}}},
 	}), a.patchCollection)
 	route(a, user, huma.Operation{
@@ -65,8 +66,9 @@ type CollectionHead struct {
 // A Collection is a collection as one caller sees it.
 type Collection struct {
 	CollectionHead
-	Items  []CollectedSkill `json:"items" nullable:"false" doc:"In order"`
-	Budget Budget           `json:"budget" doc:"What they take of an agent's list of skills"`
+	Items    []CollectedSkill `json:"items" nullable:"false" doc:"In order"`
+	NotShown []string         `json:"notShown,omitempty" doc:"To its owner: the ids of prompts that it has too and that are no skills now, as they were withdrawn or are not released, or another has their name" example:"[\"01JZ8Q4N2R6V0T3X5Y7B9D1F2G\"]"`
+	Budget   Budget           `json:"budget" doc:"What they take of an agent's list of skills"`
 }
 
 // A CollectedSkill is a skill of a collection, in the version that programs get.
@@ -111,7 +113,8 @@ type CollectionPatch struct {
 	Name       optional[string]            `json:"name,omitzero" doc:"As in POST; null removes it" example:"Support"`
 	About      optional[string]            `json:"about,omitzero" doc:"As in POST; null removes it" example:"What we use to answer customers."`
 	Visibility optional[prompt.Visibility] `json:"visibility,omitzero" enum:"private,public" doc:"As in POST" example:"public"`
-	Items      optional[[]string]          `json:"items,omitzero" nullable:"true" doc:"As in POST, in place of all; null removes them" example:"[\"01JZ8Q4N2R6V0T3X5Y7B9D1F2G\"]"`
+	Items      optional[[]string]          `json:"items,omitzero" nullable:"true" doc:"As in POST, in place of all that are shown; null removes them" example:"[\"01JZ8Q4N2R6V0T3X5Y7B9D1F2G\"]"`
+	NotShown   optional[[]string]          `json:"notShown,omitzero" nullable:"true" doc:"Those to keep of the ones that are not shown; null removes them" example:"[\"01JZ8Q4N2R6V0T3X5Y7B9D1F2G\"]"`
 }
 
 // ids reads the ids of prompts. One that is none names a prompt that is not there.
@@ -131,13 +134,29 @@ func (d NewCollection) draft() prompt.CollectionDraft {
 	return prompt.CollectionDraft{Name: d.Name, About: d.About, Visibility: prompt.Visibility(d.Visibility), Prompts: ids(d.Items)}
 }
 
-func (p CollectionPatch) change(d *prompt.CollectionDraft) {
+// change returns the change of a collection in which some prompts are not shown. They stay at their
+// places where the patch does not say which to keep.
+func (p CollectionPatch) change(notShown []prompt.ID) func(*prompt.CollectionDraft) {
+	return func(d *prompt.CollectionDraft) {
+		p.say(d)
+		shown := ids(p.Items.Value)
+		if !p.Items.Set {
+			shown = slices.DeleteFunc(slices.Clone(d.Prompts), func(id prompt.ID) bool { return slices.Contains(notShown, id) })
+		}
+		for i, id := range d.Prompts {
+			stays := slices.Contains(notShown, id) && (!p.NotShown.Set || slices.Contains(ids(p.NotShown.Value), id))
+			if stays && !slices.Contains(shown, id) {
+				shown = slices.Insert(shown, min(i, len(shown)), id)
+			}
+		}
+		d.Prompts = shown
+	}
+}
+
+func (p CollectionPatch) say(d *prompt.CollectionDraft) {
 	library.Set(&d.Name, p.Name.pointer())
 	library.Set(&d.About, p.About.pointer())
 	library.Set(&d.Visibility, p.Visibility.pointer())
-	if p.Items.Set {
-		d.Prompts = ids(p.Items.Value)
-	}
 }
 
 func encodeHead(c library.Collection) CollectionHead {
@@ -152,6 +171,9 @@ func (a *api) encodeCollection(c library.Collection) Collection {
 	all := Collection{
 		CollectionHead: encodeHead(c), Items: make([]CollectedSkill, len(c.Skills)),
 		Budget: Budget{Characters: budget.Characters, Limit: skill.BudgetCharacters, Cut: budget.Cut()},
+	}
+	for _, id := range c.NotShown() {
+		all.NotShown = append(all.NotShown, string(id))
 	}
 	for i, v := range c.Skills {
 		all.Items[i] = CollectedSkill{
@@ -267,7 +289,15 @@ func (a *api) patchCollection(ctx context.Context, c call, in *patchCollectionIn
 		}
 		return nil, fault.New(fault.PreconditionRequired, "send the ETag of the collection that your change is based on in If-Match")
 	}
-	return a.changedCollection(c)(a.Service.EditCollection(ctx, c.User, in.Handle, in.Slug, match(in.IfMatch), in.Body.change))
+	change := in.Body.say
+	if in.Body.Items.Set || in.Body.NotShown.Set {
+		seen, err := a.Service.Collection(ctx, c.User, in.Handle, in.Slug)
+		if err != nil {
+			return nil, err
+		}
+		change = in.Body.change(seen.NotShown())
+	}
+	return a.changedCollection(c)(a.Service.EditCollection(ctx, c.User, in.Handle, in.Slug, match(in.IfMatch), change))
 }
 
 type deleteCollectionInput struct {

@@ -62,8 +62,10 @@ func TestCollections(t *testing.T) {
 		`{"items":["nonsense"]}`: "UNKNOWN_PROMPT",
 		`{"items":[` + strings.TrimSuffix(strings.Repeat(`"`+public+`",`, 21), ",") + `]}`: "TOO_MANY_SKILLS",
 		`{"name":"` + strings.Repeat("x", 101) + `"}`:                                      "",
-		`{"slug":"other"}`:   "",
-		`{"visibility":"x"}`: "",
+		`{"about":"\u200b"}`:    "NOTHING_VISIBLE",
+		`{"about":"\u202eabc"}`: "INVISIBLE_CHARACTERS",
+		`{"slug":"other"}`:      "",
+		`{"visibility":"x"}`:    "",
 	} {
 		a := change(ann, "*", body)
 		a.problem(422)
@@ -175,4 +177,43 @@ func TestCharactersInLists(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"greet": len("- greet:greet: Says hello."), "whole": 0}, characters)
 	require.NotContains(t, ann.get("/api/v1/me/prompts").body, "characters")
+}
+
+// TestWhatACollectionDoesNotShow: a change of the skills that its owner sees leaves those that are
+// withdrawn for now, of which the owner is told, until they are removed by their ids.
+func TestWhatACollectionDoesNotShow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann, bob := w.as("ann"), w.as("bob")
+	one, hers, two := ann.create("One").ID, bob.create("Hers").ID, ann.create("Two").ID
+	at := collections + "/me/all"
+	handle := ann.do(http.MethodPost, collections, fmt.Sprintf(`{"slug":"all","visibility":"public","items":[%q,%q,%q]}`, one, hers, two)).is(201).header.Get("Location")
+	patch := func(who person, path, body string) answer {
+		return who.do(http.MethodPatch, path, body, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	}
+	hide := func(to string) { patch(bob, prompts+"/"+hers, `{"visibility":"`+to+`"}`) }
+	has := func(items, notShown []string) {
+		t.Helper()
+		c := ann.get(at).is(200).collection()
+		var shown []string
+		for _, item := range c.Items {
+			shown = append(shown, item.ID)
+		}
+		require.Equal(t, [][]string{items, notShown}, [][]string{shown, c.NotShown})
+	}
+	has([]string{one, hers, two}, nil)
+	hide("private")
+	has([]string{one, two}, []string{hers})
+	require.NotContains(t, w.as("carl").get(handle).is(200).body, "notShown")
+	patch(ann, at, fmt.Sprintf(`{"items":[%q,%q]}`, two, one))
+	has([]string{two, one}, []string{hers})
+	hide("public")
+	has([]string{two, hers, one}, nil)
+	hide("private")
+	patch(ann, at, fmt.Sprintf(`{"items":[%q],"notShown":[%q]}`, one, hers))
+	patch(ann, at, `{"about":"For all"}`)
+	has([]string{one}, []string{hers})
+	patch(ann, at, `{"notShown":null}`)
+	hide("public")
+	has([]string{one}, nil)
 }

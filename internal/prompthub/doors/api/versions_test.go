@@ -363,7 +363,7 @@ func TestRecall(t *testing.T) {
 	// Its author may, with a reason.
 	bob.do("POST", one+"/versions/3/recall", `{"reason":"x"}`).problem(403)
 	bob.do("DELETE", one+"/versions/3/recall", "").problem(403)
-	for _, reason := range []string{"", " ", strings.Repeat("x", 501), `\u0000`} {
+	for _, reason := range []string{"", " ", strings.Repeat("x", 501), `\u0000`, `\u200b`, `\u202eabc`} {
 		require.Equal(t, "body.reason", ann.do("POST", one+"/versions/3/recall", `{"reason":"`+reason+`"}`).problem(422).Errors[0].Location)
 	}
 	ann.do("POST", one+"/versions/4/recall", `{"reason":"x"}`).problem(404)

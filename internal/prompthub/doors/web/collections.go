@@ -204,20 +204,20 @@ func (s *web) changeCollection(r *request) error {
 			sent := sentCollection(r)
 			d.Name, d.About, d.Visibility = sent.Name, sent.About, sent.Visibility
 		}
-	case "add", "up", "down", "remove":
+	case "up", "down":
 		seen, err := s.Service.Collection(r.Context(), r.who, owner, slug)
 		if err != nil {
 			return err
 		}
-		if do != "add" {
-			change = moveSkill(do, prompt.ID(r.PostForm.Get("id")), seen.Skills)
-			break
-		}
+		change = moveSkill(do, prompt.ID(r.PostForm.Get("id")), seen.Skills)
+	case "remove":
+		change = removeSkills(r.PostForm["id"])
+	case "add":
 		id, err := s.namedPrompt(r, r.PostForm.Get("prompt"))
 		if err != nil {
 			return s.collectionWrong(r, err)
 		}
-		change, done = addSkill(id, seen.Skills), "collected"
+		change, done = addSkill(id), "collected"
 	default:
 		return fault.New(fault.Invalid, "this form asks for nothing that can be done here; open the page again")
 	}
@@ -237,36 +237,31 @@ func (s *web) collectionWrong(r *request, err error) error {
 	return err
 }
 
-// addSkill puts a prompt at the end of a collection. Where that is full, those go that its owner
-// does not see.
-func addSkill(id prompt.ID, seen []library.View) func(*prompt.CollectionDraft) {
+// addSkill puts a prompt at the end of a collection.
+func addSkill(id prompt.ID) func(*prompt.CollectionDraft) {
 	return func(d *prompt.CollectionDraft) {
-		d.Prompts = slices.Clone(d.Prompts)
-		if slices.Contains(d.Prompts, id) {
-			return
+		if !slices.Contains(d.Prompts, id) {
+			d.Prompts = append(slices.Clone(d.Prompts), id)
 		}
-		if len(d.Prompts) >= prompt.MaxInCollection {
-			d.Prompts = slices.DeleteFunc(d.Prompts, func(one prompt.ID) bool {
-				return !slices.ContainsFunc(seen, func(v library.View) bool { return v.ID == one })
-			})
-		}
-		d.Prompts = append(d.Prompts, id)
 	}
 }
 
-// moveSkill returns how a skill is removed from a collection, or changes places with the one next to
-// it among those that the reader sees.
+// removeSkills takes prompts out of a collection.
+func removeSkills(ids []string) func(*prompt.CollectionDraft) {
+	return func(d *prompt.CollectionDraft) {
+		d.Prompts = slices.DeleteFunc(slices.Clone(d.Prompts), func(id prompt.ID) bool { return slices.Contains(ids, string(id)) })
+	}
+}
+
+// moveSkill returns how a skill changes places with the one next to it among those that the reader
+// sees.
 func moveSkill(do string, id prompt.ID, seen []library.View) func(*prompt.CollectionDraft) {
 	at := slices.IndexFunc(seen, func(v library.View) bool { return v.ID == id })
 	other := at + map[string]int{"up": -1, "down": 1}[do]
 	return func(d *prompt.CollectionDraft) {
 		d.Prompts = slices.Clone(d.Prompts)
 		i := slices.Index(d.Prompts, id)
-		switch {
-		case i < 0:
-		case do == "remove":
-			d.Prompts = slices.Delete(d.Prompts, i, i+1)
-		case at >= 0 && other >= 0 && other < len(seen):
+		if i >= 0 && at >= 0 && other >= 0 && other < len(seen) {
 			if to := slices.Index(d.Prompts, seen[other].ID); to >= 0 {
 				d.Prompts[i], d.Prompts[to] = d.Prompts[to], d.Prompts[i]
 			}

@@ -1,12 +1,14 @@
 package web_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/doors/web"
+	"prompthub/internal/prompthub/prompt"
 )
 
 // TestCollections: a person makes a collection, puts skills into it, moves and removes them, without
@@ -121,6 +123,21 @@ func TestMovesAmongWhatIsSeen(t *testing.T) {
 	ann.get("/app/c/ann/all").lacks("Hers")
 	ann.post("/app/c/ann/all", "do", "up", "id", last[strings.LastIndex(last, "/")+1:]).to("/app/c/ann/all")
 	require.Equal(t, "last first", order())
+	hidden := "1 skill is not shown now"
+	ann.get("/app/c/ann/all").has(hidden, "Remove it")
+	bob.get("/app/c/ann/all").lacks("not shown")
+	for i := range prompt.MaxInCollection - 2 {
+		s := ann.post("/app/c/ann/all", "do", "add", "prompt", ann.write("More "+strconv.Itoa(i), "Text.", "public"))
+		if i < prompt.MaxInCollection-3 {
+			s.to("/app/c/ann/all")
+			continue
+		}
+		s.is(422).has("Keep at most 20 skills, those that are not shown now included", hidden)
+	}
 	bob.post(hers+"/visibility", "to", "public").to(hers)
+	ann.get("/app/c/ann/all").lacks(hidden)
 	ann.get("/app/c/ann/all").has("Hers", "claude plugin marketplace add https://prompts.example.com/marketplace/c/ann/all/marketplace.json\nclaude plugin install all@prompthub-ann--all<")
+	bob.post(hers+"/visibility", "to", "private").to(hers)
+	ann.post("/app/c/ann/all", "do", "remove", "id", hers[strings.LastIndex(hers, "/")+1:]).to("/app/c/ann/all")
+	ann.get("/app/c/ann/all").lacks("not shown")
 }

@@ -1,8 +1,8 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +25,8 @@ type fetching struct {
 type fetchedVersion struct {
 	Version   int64
 	Count, Of int       // tokens
-	Still     bool      // whether programs get a later one
+	Still     bool      // whether programs that name none get another one, or none
+	Recalled  bool      // whether it was recalled
 	Names     string    // of tokens of the owner
 	On        time.Time // the last day
 }
@@ -43,11 +44,11 @@ func (s *web) fetchingOf(r *request, h library.History, id prompt.ID) (*fetching
 		return nil, err
 	}
 	all := &fetching{Without: f.Without, More: f.More}
-	live := cmp.Or(h.Labels[prompt.Production], h.Latest)
 	var names []string
 	for i, x := range f.ByToken {
 		if i == 0 || f.ByToken[i-1].Version != x.Version {
-			all.Versions, names = append(all.Versions, fetchedVersion{Version: x.Version, Of: len(f.ByToken), Still: x.Version < live}), nil
+			_, recalled := slices.BinarySearch(h.Recalled, x.Version)
+			all.Versions, names = append(all.Versions, fetchedVersion{Version: x.Version, Of: len(f.ByToken), Still: x.Version != h.Served, Recalled: recalled}), nil
 		}
 		b := &all.Versions[len(all.Versions)-1]
 		if b.Count++; x.On.After(b.On) {

@@ -318,3 +318,46 @@ func TestWhoFetchesPage(t *testing.T) {
 	ann.get(page+"/versions").is(200).has("1 of 2 tokens still fetches version 1", "&lt;CI&gt;", "1 of 2 tokens fetches version 2", "without a token fetched it 1 time").lacks("Secret name")
 	bob.get(page + "/versions").is(200).lacks("Who fetches")
 }
+
+// TestWhoFetchesAfterRecall: three tokens over a release, recalls of it and of all, and the way back.
+func TestWhoFetchesAfterRecall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	page := ann.write("Review", "One", "public")
+	ann.edit(page, "Two", "public")
+	ann.edit(page, "Three", "public")
+	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
+	owner := auth.User{ID: "Ann", Name: "Ann"}
+	for i, name := range []string{"a", "b", "c"} {
+		token, _, err := w.service.CreateToken(t.Context(), owner, library.TokenDraft{Name: name, Scopes: []string{auth.ScopeRead}})
+		require.NoError(t, err)
+		v, err := w.service.GetVersion(t.Context(), owner, id, library.WantedVersion{Number: int64(i + 1)})
+		require.NoError(t, err)
+		w.service.FetchedBy(t.Context(), token.ID, v)
+	}
+	told := func(which ...string) {
+		t.Helper()
+		shown := ann.get(page + "/versions").is(200)
+		for i, how := range which {
+			shown.has(strings.Replace("1 of 3 tokens "+how, "#", strconv.Itoa(i+1)+", ", 1))
+		}
+	}
+	const has, still, recalled = "fetches version #<time", "still fetches version #<time", "still fetches version #which was recalled, <time"
+	release := func(n int64) { require.NoError(t, w.service.SetLabel(t.Context(), owner, id, prompt.Production, n)) }
+	recall := func(n int64) { require.NoError(t, w.service.Recall(t.Context(), owner, id, n, "Bad")) }
+	told(still, still, has) // without the label, the latest
+	recall(3)
+	told(still, has, recalled)
+	require.NoError(t, w.service.Reinstate(t.Context(), owner, id, 3))
+	release(2)
+	told(still, has, still)
+	release(3)
+	told(still, still, has)
+	recall(3)
+	told(still, has, recalled)
+	recall(2) // production was on no other version before: it is withdrawn
+	told(still, recalled, recalled)
+	release(1)
+	told(has, recalled, recalled)
+}

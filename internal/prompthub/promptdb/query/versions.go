@@ -307,6 +307,8 @@ type VersionPage struct {
 	Labels     map[string]int64
 	Open       map[string]prompt.OpenProposal // by label, to its author
 	Latest     int64
+	Served     int64   // the version that programs get who name none, 0 for none
+	Recalled   []int64 // the numbers of all versions that were recalled, in order
 	After      int64
 	Before     int64 // the version before the last of Items, 0 for none
 }
@@ -336,6 +338,10 @@ func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt
 		return VersionPage{}, err
 	}
 	page := VersionPage{Title: rec.Title, Name: rec.Name, Names: rec.Names(), Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	page.Served = rec.Version
+	if c != nil {
+		page.Served, page.Recalled = c.Served(rec.Prompt), c.Recalled
+	}
 	if page.Mine && c != nil {
 		page.Open = c.Open
 	}
