@@ -54,6 +54,25 @@ func TestListsTellWhatIsRead(t *testing.T) {
 	})
 }
 
+// TestEditAfterARecall: where the latest version was recalled and nothing is in production, a new
+// version is what programs get, and what lists tell.
+func TestEditAfterARecall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle("ann", "anna")
+	v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public})
+	for _, text := range []string{"Two {{b}}.", "Three {{c}}."} {
+		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = text })
+		require.NoError(t, err)
+		if text == "Two {{b}}." {
+			require.NoError(t, w.hub.Recall(t.Context(), user("ann"), v.ID, 2, "because"))
+		}
+	}
+	w.as("ann").tells(t)
+	w.as("bob").at("/mcp/u/anna").tells(t)
+	require.Equal(t, "c", w.as("ann").list(object{}).Prompts[0].Arguments[0].Name)
+}
+
 // change does one thing that an author may do. What a state forbids does nothing.
 func (w *world) change(rt *rapid.T, id prompt.ID) {
 	ann, ctx := user("ann"), w.t.Context()

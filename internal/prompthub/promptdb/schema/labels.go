@@ -137,7 +137,8 @@ func (c LabelsRow) Newest(p prompt.Prompt) int64 {
 // Serves reports whether programs may get a version: it is there, was not recalled, and others see
 // it if the prompt is public.
 func (c LabelsRow) Serves(p prompt.Prompt, n int64) bool {
-	return n > 0 && c.Has(n) && !c.Recalled.Have(n) && (p.Visibility != prompt.Public || n >= p.From)
+	isThere := n == p.Version || c.Has(n) // a version that is being made is not in the row yet
+	return n > 0 && isThere && !c.Recalled.Have(n) && (p.Visibility != prompt.Public || n >= p.From)
 }
 
 func (c LabelsRow) recalledProps() table.Props {
