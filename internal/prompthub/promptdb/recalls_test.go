@@ -216,6 +216,7 @@ func TestRecallEvents(t *testing.T) {
 	by := prompt.Actor{Key: "a_x", Publishes: true}
 	_, err := w.SetLabels(t.Context(), shelf, p.ID, []string{"staging"}, 2, by, allow)
 	require.NoError(t, err)
+	w.clock.Advance(time.Second)
 	require.NoError(t, w.Recall(t.Context(), shelf, p.ID, 2, "because", by))
 	events, _, err := w.Events(t.Context(), shelf, promptdb.EventQuery{Type: prompt.LabelMoved}, "", 1)
 	require.NoError(t, err)
