@@ -220,8 +220,8 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 }
 
 // DeleteVersion removes a version of an author's prompt and takes its labels away; production goes
-// back once more if it was on a recalled version before. Its number is used for good. Where the prompt holds it, it gets the content of the highest version that is
-// left.
+// back once more if it was on a recalled version before. Its number is used for good. Where the
+// prompt holds it, it gets the content of the highest version that is left.
 func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, by prompt.Actor) error {
 	w := db.Writer(author, id)
 	tried := false
