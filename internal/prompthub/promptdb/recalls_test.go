@@ -216,9 +216,50 @@ func TestRecallEvents(t *testing.T) {
 	by := prompt.Actor{Key: "a_x", Publishes: true}
 	_, err := w.SetLabels(t.Context(), shelf, p.ID, []string{"staging"}, 2, by, allow)
 	require.NoError(t, err)
+	w.clock.Advance(time.Second)
 	require.NoError(t, w.Recall(t.Context(), shelf, p.ID, 2, "because", by))
 	events, _, err := w.Events(t.Context(), shelf, promptdb.EventQuery{Type: prompt.LabelMoved}, "", 1)
 	require.NoError(t, err)
 	require.Equal(t, []prompt.LabelMove{{Label: "staging", From: 2}}, events[0].Labels)
 	require.Zero(t, events[0].Version)
+}
+
+// TestDeleteAfterRecall: where a recall has put production on a version, and that is deleted,
+// programs get the one before it, or none: no draft.
+func TestDeleteAfterRecall(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p := w.inTwo()
+	for _, text := range []string{"three", "draft"} {
+		w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = text })
+	}
+	for n := range int64(3) {
+		_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{prompt.Production}, n+1, prompt.Actor{}, allow)
+		require.NoError(t, err)
+	}
+	get := func() (int64, error) {
+		v, err := w.GetVersion(t.Context(), "", p.ID, promptdb.ForPrograms)
+		return v.Version, err
+	}
+	require.NoError(t, w.Recall(t.Context(), "ann", p.ID, 3, "because", prompt.Actor{}))
+	require.NoError(t, w.DeleteVersion(t.Context(), "ann", p.ID, 2, prompt.Actor{}))
+	n, err := get()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
+	require.NoError(t, w.DeleteVersion(t.Context(), "ann", p.ID, 1, prompt.Actor{}))
+	_, err = get()
+	require.Equal(t, prompt.Recalled, fault.CodeOf(err))
+	require.Equal(t, fault.NotFound, fault.Of(err))
+	w.run()
+	require.Empty(t, w.verified())
+
+	// One that was on no recalled version goes with its own.
+	q := w.inTwo()
+	w.edit("ann", q.ID, func(p *prompt.Prompt) { p.Text = "latest" })
+	_, err = w.SetLabels(t.Context(), "ann", q.ID, []string{prompt.Production}, 2, prompt.Actor{}, allow)
+	require.NoError(t, err)
+	require.NoError(t, w.Recall(t.Context(), "ann", q.ID, 1, "because", prompt.Actor{}))
+	require.NoError(t, w.DeleteVersion(t.Context(), "ann", q.ID, 2, prompt.Actor{}))
+	v, err := w.GetVersion(t.Context(), "", q.ID, promptdb.ForPrograms)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, v.Version)
 }

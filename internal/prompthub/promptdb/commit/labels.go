@@ -219,9 +219,9 @@ func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id pro
 	})
 }
 
-// DeleteVersion removes a version of an author's prompt and takes its labels away. Its number is
-// used for good. Where the prompt holds it, it gets the content of the highest version that is
-// left.
+// DeleteVersion removes a version of an author's prompt and takes its labels away; production goes
+// back once more if it was on a recalled version before. Its number is used for good. Where the
+// prompt holds it, it gets the content of the highest version that is left.
 func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, by prompt.Actor) error {
 	w := db.Writer(author, id)
 	tried := false
@@ -278,7 +278,12 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 	c.Bytes -= size
 	w.more = schema.Usage{Bytes: -size}
 	before := c
-	c, ops := w.moveOps(c, c.On(n), 0, by, 0)
+	c, ops, err := w.leaveRecalled(ctx, now.Prompt, c, n, by)
+	if err != nil {
+		return schema.Record{}, nil, err
+	}
+	c, moves := w.moveOps(c, c.On(n), 0, by, 0)
+	ops = append(ops, moves...)
 	ops = append(ops, w.eventOps(prompt.Event{Type: prompt.VersionDeleted, Version: n}, now.Prompt, by)...)
 	ops = append(ops, w.movedOps(now.Prompt, by, before, c, 0)...)
 	if now.InProduction, err = w.db.Released(ctx, nil, now.Prompt, c); err != nil {

@@ -32,7 +32,7 @@ func (db *Committer) Recall(ctx context.Context, author prompt.UserID, id prompt
 		recall := prompt.Recall{By: cmp.Or(by.Key, w.author), At: at, Reason: reason, Labels: map[string]int64{}}
 		var ops []table.Op
 		labels := c.On(n)
-		before, err := w.stoodBefore(ctx, p, c, labels)
+		before, _, err := w.stoodBefore(ctx, p, c, labels)
 		if err != nil {
 			return c, nil, err
 		}
@@ -154,33 +154,50 @@ func (w *Writer) sendBack(ctx context.Context, p prompt.Prompt, c schema.LabelsR
 }
 
 // stoodBefore returns the versions that labels were on last, of those that programs may get; none
-// is 0. A move that was undone counts for nothing. One walk finds them all.
-func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string) (map[string]int64, error) {
-	before := make(map[string]int64)
+// is 0. It tells which labels were on a version since then that is recalled. A move that was undone
+// counts for nothing. One walk finds them all.
+func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string) (before map[string]int64, recalled map[string]bool, err error) {
+	before, recalled = make(map[string]int64), make(map[string]bool)
 	if len(labels) == 0 {
-		return before, nil
+		return before, recalled, nil
 	}
 	s := w.db.Budget()
 	r := table.Prefix(schema.AuthorPartition(w.author), schema.MovesOf(w.id))
 	for {
 		rows, more, err := s.Rows(ctx, w.db.T.Prompts, r, s.Size(table.MaxPage))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, row := range rows {
 			m := schema.ParseMoveRow(row)
-			if before[m.Label] == 0 && slices.Contains(labels, m.Label) && m.Undone.At.IsZero() && c.Serves(p, m.From) {
-				before[m.Label] = m.From
+			if before[m.Label] == 0 && slices.Contains(labels, m.Label) && m.Undone.At.IsZero() {
+				if c.Serves(p, m.From) {
+					before[m.Label] = m.From
+				}
+				recalled[m.Label] = recalled[m.Label] || c.Recalled.Have(m.From)
 			}
 			r.From, r.After = "", row.Row
 		}
 		switch {
 		case !more || len(before) == len(labels):
-			return before, nil
+			return before, recalled, nil
 		case s.Left <= 0:
-			return nil, fault.New(fault.Conflict, "labels of this prompt moved so often that it cannot be told where those of the version were before; put them on another version, or remove them, and then recall it")
+			return nil, nil, fault.New(fault.Conflict, "labels of this prompt moved so often that it cannot be told where those of the version were before; put them on another version, or remove them, and try again")
 		case s.Spent():
-			return nil, truth.Busy(time.Second)
+			return nil, nil, truth.Busy(time.Second)
 		}
 	}
+}
+
+// leaveRecalled has production leave a version that is deleted. Where it was on a recalled one
+// before, it goes back once more: without the label programs would get the latest version.
+func (w *Writer) leaveRecalled(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, n int64, by prompt.Actor) (schema.LabelsRow, []table.Op, error) {
+	if len(c.Recalled) == 0 || c.Labels[prompt.Production] != n {
+		return c, nil, nil
+	}
+	before, recalled, err := w.stoodBefore(ctx, p, c, []string{prompt.Production})
+	if err != nil || !recalled[prompt.Production] {
+		return c, nil, err
+	}
+	return w.sendBack(ctx, p, c, prompt.Production, before[prompt.Production], by)
 }
