@@ -65,8 +65,8 @@ func TestSkills(t *testing.T) {
 	}
 }
 
-// TestSaveAfterRecall: what was recalled is saved again as it was, and its author is told that it
-// stays recalled; what programs get now is saved as a new version.
+// TestSaveAfterRecall: a recalled version that is saved again makes none, and its author is told that
+// it stays recalled. A folder as programs get it now becomes a new version.
 func TestSaveAfterRecall(t *testing.T) {
 	clean(t)
 	_, address := startLocal(t, t.TempDir())
