@@ -202,7 +202,7 @@ func TestSaveKeepsToTheName(t *testing.T) {
 	} {
 		run(command.Failed, "UTF-8", args...)
 	}
-	run(command.Failed, "no such prompt", "get", "latin")
+	run(command.Failed, "you have no prompt", "get", "latin")
 	for _, filled := range []string{"--var=name=Ann", "--fill", "--json"} {
 		run(command.Usage, "--format", "get", "front", "--format", "dotprompt", filled)
 	}

@@ -41,7 +41,7 @@ type History struct {
 	Latest     int64
 	Served     int64   // the version that programs get who name none, 0 for none
 	Recalled   []int64 // the numbers of all versions that were recalled, in order
-	Before     int64 // the version before the last of Items, 0 for none
+	Before     int64   // the version before the last of Items, 0 for none
 	Next       string
 }
 
