@@ -802,8 +802,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	return r
 }
 
-// aPackage draws the address of a package that a shelf lists below a path, for ann, for whom there is
-// an access token that reads.
+// aPackage draws the address of a package that a shelf lists below a path, for ann, for whom there
+// is an access token that reads.
 func (s *search) aPackage(t *rapid.T, shelf, below string) string {
 	var list struct {
 		Plugins []struct{ Source struct{ URL string } }

@@ -109,7 +109,8 @@ func tellNoise(std command.Streams, files []string) {
 }
 
 // lastSubject returns the first line of the message of the commit that a file or a folder was last
-// changed in, "" if git knows none, or has other contents of its files: that message is about those.
+// changed in, "" if git knows none, or has other contents of its files: that message is about
+// those.
 func lastSubject(ctx context.Context, dir, name string, files []format.File) string {
 	said, err := git(ctx, dir, "", "log", "-1", "--no-show-signature", "--format=%s", "--", name)
 	if err != nil || !committed(ctx, dir, files) {

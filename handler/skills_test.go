@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/testing/apptest"
 )
 
-// TestSkills: the command counts as an agent does, for all prompts of a caller and for a collection,
-// and names the descriptions that find no room.
+// TestSkills: the command counts as an agent does, for all prompts of a caller and for a
+// collection, and names the descriptions that find no room.
 func TestSkills(t *testing.T) {
 	clean(t)
 	_, address := startLocal(t, t.TempDir())
@@ -65,8 +65,8 @@ func TestSkills(t *testing.T) {
 	}
 }
 
-// TestSaveAfterRecall: a recalled version that is saved again makes none, and its author is told that
-// it stays recalled. A folder as programs get it now becomes a new version.
+// TestSaveAfterRecall: a recalled version that is saved again makes none, and its author is told
+// that it stays recalled. A folder as programs get it now becomes a new version.
 func TestSaveAfterRecall(t *testing.T) {
 	clean(t)
 	_, address := startLocal(t, t.TempDir())

@@ -369,8 +369,8 @@ func TestHubsInBrowser(t *testing.T) {
 	}
 }
 
-// TestModerationInBrowser is the story of insults in a hub: the deeds of its admin and of a manager of
-// the service, and the pages that their author reads.
+// TestModerationInBrowser is the story of insults in a hub: the deeds of its admin and of a manager
+// of the service, and the pages that their author reads.
 func TestModerationInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -32,8 +32,8 @@ func breakLine(p *browsertest.Tab) {
 }
 
 // TestChatInBrowser: a chat opens at the first message that is new, and messages on the screen are
-// read; then it opens at its end and follows, unless its reader is above. A keyboard sends by Enter,
-// a phone does not. A text outlives the session in which it was written.
+// read; then it opens at its end and follows, unless its reader is above. A keyboard sends by
+// Enter, a phone does not. A text outlives the session in which it was written.
 func TestChatInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

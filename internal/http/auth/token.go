@@ -127,8 +127,8 @@ func (f TokenForm) whole(text string) (id string, secret Secret, fails string) {
 // APIKeyHeader is where programs that know no bearer tokens send an access token.
 const APIKeyHeader = "X-Api-Key" //nolint:gosec // a name, no secret
 
-// basic reads an access token as HTTP Basic has a name and a password: its id and its secret, or any
-// name and the whole token.
+// basic reads an access token as HTTP Basic has a name and a password: its id and its secret, or
+// any name and the whole token.
 func (f TokenForm) basic(encoded string) (id string, secret Secret, fails string) {
 	const most = 1 << 10
 	if len(encoded) > most {

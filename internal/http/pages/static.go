@@ -34,8 +34,8 @@ type Static struct {
 
 // NewStatic returns the files of the folder static, which are served below a prefix. Edit changes a
 // file before, unless it is nil. A script imports those before it in the order of names, as
-// "./NAME", "./times.js", which writes times for readers, and "./news.js", which writes numbers of news.
-// Pages load "talk.js", with "talk.css", for messages and forms that answer them.
+// "./NAME", "./times.js", which writes times for readers, and "./news.js", which writes numbers of
+// news. Pages load "talk.js", with "talk.css", for messages and forms that answer them.
 func NewStatic(prefix string, files fs.FS, edit func(name string, body []byte) []byte) *Static {
 	s := &Static{prefix, map[string]string{}, map[string]asset{}}
 	s.add(timesName, timesScript)

@@ -13,9 +13,10 @@ import (
 	"prompthub/internal/testing/browsertest"
 )
 
-// TestBrowserFiles is the story of a skill: Ann uploads it as a ZIP, looks at its files, releases it,
-// changes one and compares. She puts it into a collection, releases the change, recalls it and takes
-// that back. Files that mean harm run nothing. On a phone and on a desktop the pages are accessible.
+// TestBrowserFiles is the story of a skill: Ann uploads it as a ZIP, looks at its files, releases
+// it, changes one and compares. She puts it into a collection, releases the change, recalls it and
+// takes that back. Files that mean harm run nothing. On a phone and on a desktop the pages are
+// accessible.
 func TestBrowserFiles(t *testing.T) {
 	t.Parallel()
 	work(t)

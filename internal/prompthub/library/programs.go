@@ -51,8 +51,8 @@ var ForPrograms = promptdb.ForPrograms
 // where a rule is for the label production, the one with that label.
 var LatestForPrograms = promptdb.LatestForPrograms
 
-// LatestNotRecalled asks for what the prompt holds or, where that was recalled, for the version that
-// programs get who name none: for people who take a prompt along as files.
+// LatestNotRecalled asks for what the prompt holds or, where that was recalled, for the version
+// that programs get who name none: for people who take a prompt along as files.
 var LatestNotRecalled = promptdb.LatestNotRecalled
 
 // Served returns those prompts of a list of which programs get a version that name none. Where a

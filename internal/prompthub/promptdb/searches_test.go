@@ -62,8 +62,8 @@ func skewed(n int) []prompt.Draft {
 // others write. "make search" asks 10,000 of each. Where time is short it asks a fifth, of a third
 // of the prompts.
 //
-// Each answer on Azurite is a request or more, of which its one thread takes a thousand a second. So
-// it keeps two stores on two servers, asked at once: a fifth of the questions are about as many
+// Each answer on Azurite is a request or more, of which its one thread takes a thousand a second.
+// So it keeps two stores on two servers, asked at once: a fifth of the questions are about as many
 // prompts as elsewhere, the others about few, and their walks have few pages.
 func TestSearchAgreesWithTheTruth(t *testing.T) {
 	n := 300

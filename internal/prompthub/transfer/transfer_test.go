@@ -61,8 +61,8 @@ func (f *failing) Write(ctx context.Context, name string, ops ...table.Op) ([]st
 	return f.DB.Write(ctx, name, ops...)
 }
 
-// List damages kept files as the test asks for: all of a row, or the bytes in it, of each version or
-// of a number.
+// List damages kept files as the test asks for: all of a row, or the bytes in it, of each version
+// or of a number.
 func (f *failing) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	page, err := f.DB.List(ctx, name, r, limit, next)
 	what, number, _ := strings.Cut(f.damaged.Load().(string), " ")

@@ -12,13 +12,14 @@ import (
 )
 
 // A stored row is one byte of version, 8 of the stamp that makes its ETag, 4 of a checksum of all
-// else and of its key, the number of properties, and for each a number that holds the type and which name of the dictionary it has,
-// and its value. A name that the dictionary lacks has the number 0 and follows. Numbers are
-// varints; a text has its length before it. A text that an earlier property has too is stored as
-// the place of that one, since rows of indexes hold titles, slugs and excerpts twice, and one that
-// the key has, as ids of prompts and authors, as a place after all of these. One that rows share
-// (shared.go) is stored as a reference, and the row has a version of its own. Versions of before have
-// no checksum; such rows get one when they are written again.
+// else and of its key, the number of properties, and for each a number that holds the type and
+// which name of the dictionary it has, and its value. A name that the dictionary lacks has the
+// number 0 and follows. Numbers are varints; a text has its length before it. A text that an
+// earlier property has too is stored as the place of that one, since rows of indexes hold titles,
+// slugs and excerpts twice, and one that the key has, as ids of prompts and authors, as a place
+// after all of these. One that rows share (shared.go) is stored as a reference, and the row has a
+// version of its own. Versions of before have no checksum; such rows get one when they are written
+// again.
 const (
 	rowVersion           = 4
 	sharingVersion       = 5
@@ -145,8 +146,8 @@ func sumOf(key, value []byte) uint32 {
 	return crc32.Update(sum, castagnoli, value[headerLen:])
 }
 
-// isIntact reports whether a stored row is what was written under its packed key, as far as it has a
-// checksum. One that is too short is for body to refuse.
+// isIntact reports whether a stored row is what was written under its packed key, as far as it has
+// a checksum. One that is too short is for body to refuse.
 func isIntact(key, value []byte) bool {
 	return !hasSum(value) || binary.BigEndian.Uint32(value[1+stampLen:]) == sumOf(key, value)
 }

@@ -158,8 +158,8 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// Whichever bit of a stored row or of its key flips, it is known, but for rows of before, which have
-// no checksum.
+// Whichever bit of a stored row or of its key flips, it is known, but for rows of before, which
+// have no checksum.
 func TestFlippedBitsAreKnown(t *testing.T) {
 	t.Parallel()
 	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})

@@ -25,8 +25,8 @@ func noMessage() error {
 	return fault.Coded(fault.NotFound, MessageNotFound, "there is no such message")
 }
 
-// A Message is a text in a discussion. It is not edited. One that is deleted stays without its text,
-// so that its replies and all counts stay what they were.
+// A Message is a text in a discussion. It is not edited. One that is deleted stays without its
+// text, so that its replies and all counts stay what they were.
 type Message struct {
 	ID, HubID, DiscussionID string
 	AuthorID                string // "" of a person whose account was purged

@@ -21,9 +21,9 @@
 //	w|{word}                     a word by which the hub is found, see package search
 //
 // Rows elsewhere only point here, and are written before the batch: h|{hub} and jr|{inv}|{id} in
-// the partition of a user, and bn|{hub}|{ban}, tok|{hash}, ph|{number} and link|{lower} of Names, due|expire|{hour} and
-// due|hub|{hour} of Admin. A pointer to a row that is not there, or not any more, means nothing. So
-// a process may stop anywhere.
+// the partition of a user, and bn|{hub}|{ban}, tok|{hash}, ph|{number} and link|{lower} of Names,
+// due|expire|{hour} and due|hub|{hour} of Admin. A pointer to a row that is not there, or not any
+// more, means nothing. So a process may stop anywhere.
 package hubs
 
 import (

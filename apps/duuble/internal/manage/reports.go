@@ -56,8 +56,8 @@ const (
 	Limited        fault.Code = "LIMITED"
 )
 
-// A Target is what is reported. Its ID is that of a person, a post or a hub, of a post and a comment
-// on it, or of a hub, a discussion and a message, with bars between.
+// A Target is what is reported. Its ID is that of a person, a post or a hub, of a post and a
+// comment on it, or of a hub, a discussion and a message, with bars between.
 type Target struct{ Kind, ID string }
 
 // A Copy is what a reporter saw. UserID is the person who made it, "" of a hub.

@@ -327,8 +327,8 @@ func TestDeletedMessages(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
-// TestBans: a banned person is no member, and neither link nor invitation helps, nor an account that
-// begins anew with the number; after the end of the ban it does.
+// TestBans: a banned person is no member, and neither link nor invitation helps, nor an account
+// that begins anew with the number; after the end of the ban it does.
 func TestBans(t *testing.T) {
 	t.Parallel()
 	x := newWorld(t).tea()

@@ -174,8 +174,8 @@ func TestForum(t *testing.T) {
 	require.Len(t, w.Rows("ForumTopics"), 1)
 }
 
-// TestSentTwice: a text that is sent again with its key is one reply, or one topic, also at the same
-// time; other texts and other members need keys of their own.
+// TestSentTwice: a text that is sent again with its key is one reply, or one topic, also at the
+// same time; other texts and other members need keys of their own.
 func TestSentTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -252,8 +252,8 @@ func (c *Client) Search(ctx context.Context, s Search) (list Results, err error)
 func IsUnknown(err error) bool { return isStatus(err, http.StatusNotFound) }
 
 // Like returns up to three prompts that a caller may have meant who named r, and found nothing: the
-// caller's own, then public ones, which a name alone never means. A slip of up to two letters is forgiven after the first three of
-// each word.
+// caller's own, then public ones, which a name alone never means. A slip of up to two letters is
+// forgiven after the first three of each word.
 func (c *Client) Like(ctx context.Context, r prompt.Ref) (like []Found, err error) {
 	words := strings.FieldsFunc(r.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for i, w := range words {

@@ -11,8 +11,8 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// TestCollections: a person makes a collection, puts skills into it, moves and removes them, without
-// the script; others see what they may.
+// TestCollections: a person makes a collection, puts skills into it, moves and removes them,
+// without the script; others see what they may.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -100,8 +100,8 @@ func TestCollectionsOfAWorkspace(t *testing.T) {
 	b.root.post("/app/w/billing/delete", "handle", "billing").has("public prompts or collections")
 }
 
-// TestMovesAmongWhatIsSeen: a skill changes places with the one that the reader sees next to it, also
-// where an unseen one is between them.
+// TestMovesAmongWhatIsSeen: a skill changes places with the one that the reader sees next to it,
+// also where an unseen one is between them.
 func TestMovesAmongWhatIsSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.Public, c.PublicRead = "https://prompts.example.com", true })

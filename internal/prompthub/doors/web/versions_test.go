@@ -245,8 +245,8 @@ func TestRecallPage(t *testing.T) {
 	ann.get(page).lacks("was recalled")
 }
 
-// TestFilesAfterRecall: an address without a version never gives the files of a recalled version; the
-// one that names it shows them, with why it was recalled.
+// TestFilesAfterRecall: an address without a version never gives the files of a recalled version;
+// the one that names it shows them, with why it was recalled.
 func TestFilesAfterRecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -319,7 +319,8 @@ func TestWhoFetchesPage(t *testing.T) {
 	bob.get(page + "/versions").is(200).lacks("Who fetches")
 }
 
-// TestWhoFetchesAfterRecall: three tokens over a release, recalls of it and of all, and the way back.
+// TestWhoFetchesAfterRecall: three tokens over a release, recalls of it and of all, and the way
+// back.
 func TestWhoFetchesAfterRecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

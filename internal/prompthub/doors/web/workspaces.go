@@ -218,7 +218,8 @@ func (s *web) copyInto(r *request) error {
 	return nil
 }
 
-// namedPrompt returns the prompt that a name of the reader's, an id, or the address of a page names.
+// namedPrompt returns the prompt that a name of the reader's, an id, or the address of a page
+// names.
 func (s *web) namedPrompt(r *request, name string) (prompt.ID, error) {
 	name = strings.TrimSpace(name)
 	if id, ok := prompt.ParseID(name[strings.LastIndexByte(name, '/')+1:]); ok {

@@ -83,8 +83,8 @@ func readLangChain(in *input) (d Document, extra object, err error) {
 	return d, extra, nil
 }
 
-// savedType finds what LangChain saves in YAML. Its first versions said no type, and no other program
-// has these formats of templates.
+// savedType finds what LangChain saves in YAML. Its first versions said no type, and no other
+// program has these formats of templates.
 var savedType = regexp.MustCompile(`(?m)^(?:_type:|template_format:[ ]*["']?(?:f-string|mustache)["']?[ ]*(?:#.*)?\r?$)`)
 
 // isSaved reports whether YAML is a prompt that LangChain has saved.

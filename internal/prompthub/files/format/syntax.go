@@ -115,8 +115,8 @@ func (d Document) In(to Syntax) (Document, error) {
 	return d, nil
 }
 
-// Taken returns the document of a file that is taken in with a syntax: in that, and the file that is
-// kept with it says so. It warns of words in single braces, which only an f-string fills in.
+// Taken returns the document of a file that is taken in with a syntax: in that, and the file that
+// is kept with it says so. It warns of words in single braces, which only an f-string fills in.
 func (d Document) Taken(to Syntax) (Document, error) {
 	taken, err := d.In(to)
 	if err != nil {

@@ -151,8 +151,8 @@ func TestPlaceholdersOfOtherProgramsAreRewritten(t *testing.T) {
 	}
 }
 
-// TestWordsInSingleBracesAreTold: they may be placeholders of an f-string, but the file does not say
-// that it is one, so they stay.
+// TestWordsInSingleBracesAreTold: they may be placeholders of an f-string, but the file does not
+// say that it is one, so they stay.
 func TestWordsInSingleBracesAreTold(t *testing.T) {
 	t.Parallel()
 	const left = ": left as it is, because the file does not say that its text is an f-string; write "

@@ -10,11 +10,11 @@ import (
 
 // How a host shows its skills to an agent: one line for each, in BudgetCharacters together. This is
 // the rule of Claude Code 2.1.332, as it was seen to list plugins, for a model with a context of
-// 200,000 tokens: it gives the list one hundredth, at four characters a token. A line is
-// "- plugin:skill: description", a description is cut at maxListed, lengths are UTF-16 code units.
-// Where the lines are too long together, the names stay, and a description is dropped where the room
-// that is left is too short for it. Skills that were used most get room first, unused ones by their
-// names. Its own skills, which it never drops, take some 5,200 characters of the list.
+// 200,000 tokens: it gives the list one hundredth, at four characters a token. A line is "-
+// plugin:skill: description", a description is cut at maxListed, lengths are UTF-16 code units.
+// Where the lines are too long together, the names stay, and a description is dropped where the
+// room that is left is too short for it. Skills that were used most get room first, unused ones by
+// their names. Its own skills, which it never drops, take some 5,200 characters of the list.
 const (
 	// BudgetCharacters is what the lines of all skills of a host may take together.
 	BudgetCharacters = 8000

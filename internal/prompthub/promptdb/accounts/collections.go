@@ -45,8 +45,8 @@ func (db *Accounts) readCollection(ctx context.Context, owner prompt.UserID, slu
 	return &c, row.ETag, nil
 }
 
-// AddCollection makes a collection; the same one again changes nothing. Of several at once the owner
-// may get a few more than prompt.MaxCollections.
+// AddCollection makes a collection; the same one again changes nothing. Of several at once the
+// owner may get a few more than prompt.MaxCollections.
 func (db *Accounts) AddCollection(ctx context.Context, by prompt.UserID, c prompt.Collection) error {
 	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.CollectionsOf(c.Owner), prompt.MaxCollections)
 	if err != nil {

@@ -22,8 +22,8 @@ var ForPrograms = WantedVersion{Label: prompt.Production, orLatest: true}
 // one. Where a workspace has a rule for the label production, it is the version with that label.
 var LatestForPrograms = WantedVersion{Label: prompt.Latest, orRuled: true}
 
-// LatestNotRecalled asks for what the prompt holds or, where that was recalled, for the version that
-// programs get who name none: for people who take a prompt along as files.
+// LatestNotRecalled asks for what the prompt holds or, where that was recalled, for the version
+// that programs get who name none: for people who take a prompt along as files.
 var LatestNotRecalled = WantedVersion{Label: prompt.Latest, orServed: true}
 
 const (

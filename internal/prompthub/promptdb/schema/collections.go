@@ -8,8 +8,8 @@ import (
 )
 
 // A collection is one row in the partition of its owner, and nothing else follows from it. It names
-// prompts by their ids and no author, so an author who is erased leaves none there. A prompt that is
-// purged stays named, and is never shown.
+// prompts by their ids and no author, so an author who is erased leaves none there. A prompt that
+// is purged stays named, and is never shown.
 
 // CollectionPrefix begins the rows of collections.
 const CollectionPrefix = "!col|"

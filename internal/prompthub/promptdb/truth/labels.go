@@ -71,8 +71,8 @@ func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.
 	}
 }
 
-// Released returns what a prompt keeps of the version that programs get, if it holds another. Was is the prompt
-// before a change of it; where it is nil, everything is made anew.
+// Released returns what a prompt keeps of the version that programs get, if it holds another. Was
+// is the prompt before a change of it; where it is nil, everything is made anew.
 func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Prompt, c schema.LabelsRow) (*prompt.ProgramSummary, error) {
 	n := c.Served(p)
 	switch n {
