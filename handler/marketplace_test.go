@@ -1,8 +1,11 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	crand "crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/testing/apptest"
 	"prompthub/internal/testing/functiontest"
 )
@@ -96,6 +100,39 @@ func TestMarketplaceBehindTheHost(t *testing.T) {
 		installs(bad)
 		require.Equal(t, bad, plugins(author)["a-prompt"])
 	})
+}
+
+// TestLargestFilesBehindTheHost: a skill with as many bytes as one may have goes through the host
+// and comes back as it was, and one byte more is refused.
+func TestLargestFilesBehindTheHost(t *testing.T) {
+	h := onAzurite(t, functiontest.Options{})
+	user := "files-" + strings.ToLower(crand.Text())
+	ann := as(t, h, user)
+	const skillFile = "---\nname: large\ndescription: Large.\n---\n\nRead data/a.bin\n"
+	send := func(last int) (int, map[string]any) {
+		t.Helper()
+		half := func(n int) string {
+			return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("\x00\xffab"), n)[:n])
+		}
+		body := fmt.Sprintf(`{"visibility":"private","files":[{"path":"SKILL.md","content":%q},{"path":"data/a.bin","base64":%q},{"path":"data/b.bin","base64":%q}]}`,
+			skillFile, half(4<<20), half(last))
+		return ann.does(http.MethodPost, promptsPath, body)
+	}
+	rest := prompt.MaxFilesSize - 4<<20 - len(skillFile)
+	status, body := send(rest + 1)
+	require.Equal(t, http.StatusUnprocessableEntity, status, body)
+	require.Equal(t, "FILES_TOO_LARGE", body["code"])
+	status, body = send(rest)
+	require.Equal(t, http.StatusCreated, status, body)
+	status, archive := apptest.Send(t, http.MethodGet, fmt.Sprint(h.URL(), promptsPath, "/", body["id"], "/archive"), "", "X-Dev-User", user)
+	require.Equal(t, http.StatusOK, status)
+	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+	require.NoError(t, err)
+	size := uint64(0)
+	for _, f := range z.File {
+		size += f.UncompressedSize64
+	}
+	require.Equal(t, uint64(prompt.MaxFilesSize), size)
 }
 
 // A plugin is an entry of a catalogue.

@@ -209,7 +209,7 @@ func furnish(u user) []stop {
 			p.write("#add", "no such").click("button[value=add]").reads("There is no such prompt.")
 		}},
 		{"collect", at(skill) + "/collect", nil},
-		{"files", at(skill) + "/files", func(p *tab) { p.click(".manage details summary") }},
+		{"files", at(skill) + "/files", func(p *tab) { p.click("[aria-labelledby=manage-is] details summary") }},
 		{"script", at(skill) + "/files?path=scripts%2Ffill.py", func(p *tab) { p.click(".manage details summary") }},
 		{"binary file", at(skill) + "/files?path=assets%2Flogo.png", nil},
 		{"compared files", at(skill) + "/compare?from=1&to=2", nil},
