@@ -139,7 +139,7 @@ func reads() []request {
 		{name: "my collections", setup: collected, call: get("/collections", ann), steps: 2, tables: 2},
 		{name: "a collection of one", setup: collected, call: get("/collections/me/support", ann), steps: 3, tables: 6},
 		{name: "a public collection of one, anonymous", setup: collected, call: get("/collections/anna/support", ""), steps: 4, tables: 6},
-		{name: "change the skills of a collection", setup: collected, call: edit("/collections/me/support", ann, "*", `{"items":[]}`), steps: 4, tables: 4},
+		{name: "change the skills of a collection", setup: collected, call: edit("/collections/me/support", ann, "*", `{"items":[]}`), steps: 7, tables: 10},
 		{name: "delete a collection", setup: collected, call: call{method: http.MethodDelete, path: "/collections/me/support", user: ann}, steps: 3, tables: 3},
 		{name: "make a workspace", call: call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"another"}`}, steps: 9, tables: 9},
 		{name: "my workspaces", setup: (*lab).makeShelf, call: get("/workspaces", ann), steps: 3, tables: 3},

@@ -52,6 +52,10 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
 	fails(command.Usage, "names no prompt", "get", "@ann/", "--user", "ann")
 	fails(command.Failed, `handler: you have no prompt "nosuch"`+"\n", "get", "nosuch", "--user", "ann")
+	require.Eventually(t, func() bool { // ann gets her handle after the answer to her first request
+		code, _, _ := handler(t, "get", "@ann/greeting", "--user", "bob")
+		return code == command.OK
+	}, 10*time.Second, 10*time.Millisecond)
 	_, _, stderr := handler(t, "get", "greeting", "--user", "bob")
 	require.Equal(t, "handler: you have no prompt \"greeting\"; did you mean\n  @ann/greeting   A greeting, by ann\n", stderr)
 	ok(`^Dear`, "get", "@ann/greeting", "--user", "bob")

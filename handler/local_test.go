@@ -522,7 +522,7 @@ func TestCommandsOnALostStore(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Tables.Create(t.Context(), "Prompts"))
 		require.NoError(t, s.Close())
-		fails(t, data, "tables are missing: Files, PromptVotes, PromptVotesByVoter", all...)
+		fails(t, data, "tables are missing: Files, Fetches, PromptVotes, PromptVotesByVoter", all...)
 	})
 	t.Run("no queues", func(t *testing.T) {
 		clean(t)

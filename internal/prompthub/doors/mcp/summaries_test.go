@@ -55,7 +55,7 @@ func TestListsTellWhatIsRead(t *testing.T) {
 }
 
 // TestEditAfterARecall: where the latest version was recalled and nothing is in production, a new
-// version is what programs get, and what lists tell.
+// version is the one that programs get and that lists tell of.
 func TestEditAfterARecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

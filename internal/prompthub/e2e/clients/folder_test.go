@@ -52,7 +52,7 @@ func TestFolder(t *testing.T) {
 			if as == "" {
 				c.says("greeting: ruled is version 1\n", "label", "greeting@1", "ruled")
 				write("labeled.md", labeled)
-				c.says("created labeled.md\n", "push", here)
+				c.says("created labeled.md, labels: ruled\n", "push", here)
 				c.says("New.", "get", "labeled@ruled")
 				return
 			}
