@@ -58,7 +58,7 @@ var (
 	// and each of two hundred favorites by itself
 	favoriteSearch = bound{anOwnSearch.operations + 200, anOwnSearch.rows + 200, 1 << 10, 64 << 10}
 	looked         = bound{12 + 101 + 20, 5500, 1 << 10, 64 << 10} // each prompt of a page by itself
-	aPrompt        = bound{8, 100, 128, 4 << 10}
+	aPrompt        = bound{8 + 2*2, 100 + 2, 128, 4 << 10}         // and two fetches that are noted after the answer
 	// eight times a text of three bytes a character, and 64 KiB
 	aPage = bound{8 + 4*50, 1600, 8*9 + 64, 16 << 10}
 	// a prompt, and the prompts that include it: the rows of ten names, and a hundred prompts
@@ -928,6 +928,7 @@ func (s *search) ready(route, id string) known {
 		for i := range 9 {
 			do(call{method: http.MethodDelete, path: fmt.Sprint("/collections/me/tag", i)})
 		}
+		do(call{method: http.MethodDelete, path: "/collections/me/support"})
 		do(call{method: http.MethodPost, path: "/collections", body: `{"slug":"support","visibility":"public","items":` + listed + `}`})
 	case strings.Contains(route, "{workspace}/tokens/{token}"):
 		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)

@@ -21,6 +21,7 @@ import (
 
 const (
 	fetchEvery  = time.Hour
+	maxDue      = 2 // fetches that one request writes; the next ones write the rest
 	maxFetchers = 10_000
 	maxFetches  = 1000 // that a list tells
 )
@@ -74,7 +75,7 @@ func (f *fetches) note(by fetcher, version int64, now time.Time) map[fetcher]sch
 		was.waits = true
 		f.waiting = append(f.waiting, by)
 	}
-	for len(f.waiting) > 0 {
+	for len(f.waiting) > 0 && len(due) < maxDue {
 		first := f.waiting[0]
 		x, there := f.last.Peek(first)
 		if there && x.waits && now.Sub(x.wrote) < fetchEvery {
