@@ -72,16 +72,22 @@ func AccessTokens(form TokenForm, find Find, guess Guess, next Identify) Identif
 		case fails != "":
 			return User{}, fault.New(fault.Unauthenticated, fails)
 		}
-		var wrong func()
-		u, err := find(r.Context(), id, secret, func() (err error) {
-			wrong, err = guess(r)
-			return err
-		})
-		if wrong != nil && fault.Of(err) == fault.Unauthenticated {
-			wrong()
-		}
-		return u, err
+		return guess.Counted(r, func(look func() error) (User, error) { return find(r.Context(), id, secret, look) })
 	}
+}
+
+// Counted returns the user that find finds, and counts a guess where the token that it looked up was
+// wrong. Find calls look before it looks into the storage.
+func (g Guess) Counted(r *http.Request, find func(look func() error) (User, error)) (User, error) {
+	var wrong func()
+	u, err := find(func() (err error) {
+		wrong, err = g(r)
+		return err
+	})
+	if wrong != nil && fault.Of(err) == fault.Unauthenticated {
+		wrong()
+	}
+	return u, err
 }
 
 // incomplete is why what stands in the place of an access token cannot be one.

@@ -37,9 +37,13 @@ func (r reader) collected(ctx context.Context, to *catalogue) error {
 	if err != nil {
 		return err
 	}
-	to.Metadata.Description = cmp.Or(c.About, c.Name)
+	to.Metadata.Description = aboutOf(c)
+	summaries := make([]prompt.ProgramSummary, len(c.Skills))
+	for i, v := range c.Skills {
+		summaries[i] = skill.Summarize(v.Prompt)
+	}
 	if len(c.Skills) > 0 && together(c) <= maxTogether {
-		digest, err := r.digest(ctx, c)
+		digest, err := r.digest(ctx, c, summaries)
 		if err != nil {
 			return err
 		}
@@ -50,8 +54,8 @@ func (r reader) collected(ctx context.Context, to *catalogue) error {
 		}
 		to.Plugins = append(to.Plugins, p)
 	}
-	for _, v := range c.Skills {
-		if err := r.add(ctx, to, v, skill.Summarize(v.Prompt)); err != nil {
+	for i, v := range c.Skills {
+		if err := r.add(ctx, to, v, summaries[i]); err != nil {
 			return err
 		}
 	}
@@ -70,11 +74,11 @@ func together(c library.Collection) (n int) {
 }
 
 // digest returns the digest of the package of a collection, which follows from those of its skills.
-func (d *handler) digest(ctx context.Context, c library.Collection) (string, error) {
+func (d *handler) digest(ctx context.Context, c library.Collection, of []prompt.ProgramSummary) (string, error) {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q %q %q", c.Slug, aboutOf(c), c.PluginVersion())
-	for _, v := range c.Skills {
-		key.WriteString(" " + skill.Summarize(v.Prompt).Package)
+	for _, o := range of {
+		key.WriteString(" " + o.Package)
 	}
 	if digest, ok := d.digests.Get(key.String()); ok {
 		return digest, nil
@@ -83,8 +87,9 @@ func (d *handler) digest(ctx context.Context, c library.Collection) (string, err
 	if err != nil {
 		return "", err
 	}
-	d.digests.Add(key.String(), digestOf(b))
-	return digestOf(b), nil
+	digest := skill.Sum(b)
+	d.digests.Add(key.String(), digest)
+	return digest, nil
 }
 
 // collectionPackage returns the package of a collection: a plugin with all its skills.

@@ -55,7 +55,7 @@ func (s shelf) endpoint() string {
 func libraryPlugin(s shelf, origin string) plugin {
 	return plugin{
 		Name: libraryName, Description: libraryAbout, Version: libraryVersion,
-		Source: archive{"archive", origin + Prefix + s.path + "/" + libraryFile, digestOf(libraryOf(s, origin))},
+		Source: archive{"archive", origin + Prefix + s.path + "/" + libraryFile, skill.Sum(libraryOf(s, origin))},
 	}
 }
 

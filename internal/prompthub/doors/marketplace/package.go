@@ -2,8 +2,6 @@ package marketplace
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -79,28 +77,12 @@ func signs(path, until string) string { return "package\n" + path + "\n" + until
 func (d *handler) signer(r *http.Request, path string, q url.Values) (auth.User, error) {
 	until := q.Get(untilParam)
 	if day, err := time.Parse(time.DateOnly, until); err != nil || !d.Now().Before(day.AddDate(0, 0, 1)) {
-		return auth.User{}, fault.Coded(
-			fault.Forbidden,
-			addressExpired,
-			"this address of a package has expired: update the marketplace, whose catalogue has new ones, and install again",
-		)
+		return auth.User{}, fault.Coded(fault.Forbidden, addressExpired,
+			"this address of a package has expired: update the marketplace, whose catalogue has new ones, and install again")
 	}
-	var wrong func()
-	u, err := d.Service.Signer(
-		r.Context(),
-		q.Get(tokenParam),
-		signs(path, until),
-		q.Get(signatureParam),
-		d.Claimed,
-		func() (err error) {
-			wrong, err = d.Admission.Guess(r)
-			return err
-		},
-	)
-	if wrong != nil && fault.Of(err) == fault.Unauthenticated {
-		wrong()
-	}
-	return u, err
+	return auth.Guess(d.Admission.Guess).Counted(r, func(look func() error) (auth.User, error) {
+		return d.Service.Signer(r.Context(), q.Get(tokenParam), signs(path, until), q.Get(signatureParam), d.Claimed, look)
+	})
 }
 
 // admit lets a request for the package at a path in: of the bearer of a token, of the holder of a
@@ -141,7 +123,7 @@ func (d *handler) pack(w http.ResponseWriter, r *http.Request) error {
 
 // send answers with a package, if it has the digest, and notes that the caller fetched versions.
 func (d *handler) send(w http.ResponseWriter, r *http.Request, c doors.Caller, b []byte, digest string, of ...library.View) error {
-	if digestOf(b) != digest {
+	if skill.Sum(b) != digest {
 		return fault.Coded(fault.NotFound, packageChanged,
 			"the package has changed since the catalogue was read: update the marketplace, and install again")
 	}
@@ -152,9 +134,4 @@ func (d *handler) send(w http.ResponseWriter, r *http.Request, c doors.Caller, b
 	w.Header().Set("ETag", `"`+digest+`"`)
 	_, _ = w.Write(b) //nolint:gosec // an archive, and the header says so; the client may have gone away
 	return nil
-}
-
-func digestOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

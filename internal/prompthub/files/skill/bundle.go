@@ -44,8 +44,8 @@ func Bundled(p prompt.Prompt, all map[string][]byte) (prompt.Prompt, error) {
 	}
 	p.Files = files
 	folder := Folder(files, all)
-	p.Bundle = prompt.Bundle{Slug: p.Slug, Archive: sum(archive.Write(folder))}
-	p.Bundle.Package = sum(archive.Write(Plugin(p, folder)))
+	p.Bundle = prompt.Bundle{Slug: p.Slug, Archive: Sum(archive.Write(folder))}
+	p.Bundle.Package = Sum(archive.Write(Plugin(p, folder)))
 	return p, nil
 }
 
@@ -58,7 +58,8 @@ func Folder(files prompt.Files, all map[string][]byte) []prompt.FileBytes {
 	return list
 }
 
-func sum(b []byte) string {
+// Sum returns the SHA-256 of bytes, in hex.
+func Sum(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }

@@ -62,6 +62,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Editable", With: func(s string) func() { b := head(s); return func() { skill.Editable(b) } }},
 		{Name: "LicenseIn", With: func(s string) func() { b := head(s); return func() { skill.LicenseIn(b) } }},
 		{Name: "NameIn", With: func(s string) func() { b := head(s); return func() { skill.NameIn(b) } }},
+		{Name: "Sum", With: func(s string) func() { b := []byte(s); return func() { skill.Sum(b) } }},
 		{Name: "Digest", With: func(s string) func() { b := []byte(s); return func() { skill.Digest(b) } }},
 	}
 	doubling.Listed(t, funcs, map[string][]string{"counts in a list that Measure made": {"Budget.Cut", "Budget.Limit"}})

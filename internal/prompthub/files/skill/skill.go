@@ -75,7 +75,7 @@ func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	} else if s, ok := of(p, o.About); ok {
 		file := s.File()
 		o.Digest, o.Size = Digest(file), len(file)
-		o.Package = sum(archive.Write(Plugin(p, []prompt.FileBytes{{Path: FileName, Bytes: file}})))
+		o.Package = Sum(archive.Write(Plugin(p, []prompt.FileBytes{{Path: FileName, Bytes: file}})))
 	}
 	return o
 }
@@ -90,7 +90,7 @@ func (s Skill) File() []byte {
 }
 
 // Digest returns the name of bytes that indexes of skills use.
-func Digest(file []byte) string { return digestOf(sum(file)) }
+func Digest(file []byte) string { return digestOf(Sum(file)) }
 
 func digestOf(sum string) string { return "sha256:" + sum }
 
