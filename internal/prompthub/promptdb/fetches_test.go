@@ -9,18 +9,19 @@ import (
 
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	rows "prompthub/internal/prompthub/promptdb/schema"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
 
 func (w *world) fetchRows() []table.Row {
 	w.t.Helper()
-	var rows []table.Row
+	var all []table.Row
 	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Fetches, table.Range{}) {
 		require.NoError(w.t, err)
-		rows = append(rows, row)
+		all = append(all, row)
 	}
-	return rows
+	return all
 }
 
 // TestFetchesGo: rows of fetches go with their prompt, and after thirty days.
@@ -69,6 +70,36 @@ func TestFetchesAreBounded(t *testing.T) {
 	require.Len(t, rows, 10_001)
 	require.Equal(t, "first", rows[0].Row)
 	require.EqualValues(t, 2, rows[0].Props.Get("Version").Int())
+}
+
+// TestFetchesThatWait: a fetch writes no more than two of those that wait, however many there are,
+// and those after it write the rest.
+func TestFetchesThatWait(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p := w.add("ann", draft("One"))
+	const tokens = 10
+	for version := range int64(2) { // the second waits for an hour to pass
+		for i := range tokens {
+			w.Fetched(t.Context(), p.ID, fmt.Sprint("token ", i), version+1)
+		}
+	}
+	written := func() (n int) {
+		for _, row := range w.fetchRows() {
+			if _, f, ok := rows.ParseFetch(row); ok && f.Version == 2 {
+				n++
+			}
+		}
+		return n
+	}
+	require.Zero(t, written())
+	w.clock.Advance(2 * time.Hour)
+	for n, before := 1, 0; before < tokens; n++ {
+		w.Fetched(t.Context(), p.ID, fmt.Sprint("new ", n), 1)
+		now := written()
+		require.LessOrEqual(t, now-before, 2)
+		require.Greater(t, now, before)
+		before = now
+	}
 }
 
 // TestFetchesOfTwoInstances: of what a token fetched from two instances the later one counts, on
