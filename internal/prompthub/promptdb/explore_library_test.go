@@ -86,19 +86,25 @@ func (e *explorer) labelAndUndo(i int) {
 	})
 }
 
+// saveSecond saves a second version of a prompt, unless there is one.
+func (s *subject) saveSecond(ctx context.Context, db *promptdb.DB, name string) error {
+	_, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
+		if p.Version > 1 {
+			return p, promptdb.ErrUnchanged
+		}
+		p.Text += name + ";"
+		p.Revision++
+		return p, nil
+	})
+	return err
+}
+
 // deleteVersion saves a text and deletes version 1.
 func (e *explorer) deleteVersion(i int) {
 	s, name := e.any(), fmt.Sprintf("%d delete version", i)
 	without := false // the prompt, which may come back with all its versions
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
-		if _, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
-			if p.Version > 1 {
-				return p, promptdb.ErrUnchanged
-			}
-			p.Text += name + ";"
-			p.Revision++
-			return p, nil
-		}); err != nil {
+		if err := s.saveSecond(ctx, db, name); err != nil {
 			return err
 		}
 		err := db.DeleteVersion(ctx, s.author, s.id, 1, prompt.Actor{})
@@ -123,14 +129,7 @@ func (e *explorer) deleteVersion(i int) {
 func (e *explorer) recall(i int) {
 	s, name, label := e.any(), fmt.Sprintf("%d recall", i), fmt.Sprintf("recalled-%d", i)
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
-		if _, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
-			if p.Version > 1 {
-				return p, promptdb.ErrUnchanged
-			}
-			p.Text += name + ";"
-			p.Revision++
-			return p, nil
-		}); err != nil {
+		if err := s.saveSecond(ctx, db, name); err != nil {
 			return err
 		}
 		_, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 2, prompt.Actor{Key: prompt.UserID(name)}, allow)
