@@ -81,6 +81,8 @@ func TestJSON(t *testing.T) {
 	run(command.OK, "save", file(t, "greeting.md", "Bye {{name}}.\n"))
 	require.Contains(t, run(command.OK, "diff", "greeting@1", "2")[0]["diff"], "+Bye")
 	require.Equal(t, false, run(command.OK, "label", "greeting@1", "production")[0]["removed"])
+	require.Equal(t, true, run(command.OK, "recall", "greeting@1", "--reason", "It lies")[0]["recalled"])
+	require.Equal(t, false, run(command.OK, "recall", "greeting@1", "--undo")[0]["recalled"])
 	fork := run(command.OK, "fork", "greeting")[0]["id"].(string)
 	require.Contains(t, run(command.OK, "upstream", fork)[0], "diff")
 	status, body := apptest.Send(t, http.MethodPost, address+"/api/v1/workspaces", `{"handle":"billing"}`, "Content-Type", "application/json", "X-Dev-User", "ann")

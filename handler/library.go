@@ -388,7 +388,7 @@ func tellSaved(ctx context.Context, std command.Streams, remote *client.Client, 
 		fmt.Fprintf(std.Err, "it is %s's, and %s%s\n", f.AuthorName, f.Visibility, hint)
 	}
 	if s.Outcome != client.Created && !s.NewVersion {
-		if why, err := remote.Recall(ctx, f.ID, f.Version); err == nil && why != "" {
+		if why, err := remote.WhyRecalled(ctx, f.ID, f.Version); err == nil && why != "" {
 			fmt.Fprintf(std.Err, "version %d was recalled, and stays so: %s; take that back on the page of the version, or save a change\n", f.Version, why)
 		}
 	}
@@ -425,7 +425,7 @@ func told(s client.Saved) string {
 func versionsCommand() command.Command {
 	return asking(command.Command{
 		Name: "versions", Args: []string{"NAME"}, Short: "list the versions of a prompt and their labels",
-		Long: "Lists the versions of a prompt, the newest first, with their labels and why they were made." + nameHelp,
+		Long: "Lists the versions of a prompt, the newest first, with their labels and why they were made or\nrecalled." + nameHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		limit := limitFlag(flags, "versions")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
@@ -444,7 +444,11 @@ func versionsCommand() command.Command {
 						return err
 					}
 				}
-				rows = append(rows, []string{fmt.Sprint(v.Version), v.CreatedAt, strings.Join(v.Labels, ","), v.Message})
+				message := v.Message
+				if v.Recall != nil {
+					message = "recalled: " + v.Recall.Reason
+				}
+				rows = append(rows, []string{fmt.Sprint(v.Version), v.CreatedAt, strings.Join(v.Labels, ","), message})
 			}
 			if *asJSON {
 				return nil
@@ -554,6 +558,45 @@ func labelCommand() command.Command {
 			default:
 				_, err = fmt.Fprintf(std.Out, "%s: %s is version %d\n", f.Name, args[1], f.Version)
 			}
+			return err
+		}
+	})
+}
+
+func recallCommand() command.Command {
+	return asking(command.Command{
+		Name: "recall", Args: []string{"NAME@VERSION"}, Short: "withdraw a version of a prompt from all programs, with a reason",
+		Long: "Withdraws a version that should not be used any more: programs get the version that was in production before it, or\n" +
+			"none, and one that asks for this version is told the reason. With --undo programs get it again. Only a version can be\n" +
+			"recalled, so name its number: greeting@3." + nameHelp,
+	}, func(flags *flag.FlagSet, asJSON *bool) asked {
+		reason := flags.String("reason", "", "why, in one `line` of at most 500 characters, which everybody reads who can see the prompt")
+		undo := flags.Bool("undo", false, "take the recall back")
+		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
+			r, err := ref(args[0])
+			switch {
+			case err != nil:
+				return err
+			case r.Version == 0:
+				return command.UsageError("recall: name the version by its number, as in greeting@3")
+			case *undo == (*reason != ""):
+				return command.UsageError("recall: say why with --reason, or take a recall back with --undo")
+			}
+			var f client.Found
+			told := "recalled: programs do not get it any more"
+			if *undo {
+				told = "is not recalled any more"
+				f, err = remote.Reinstate(ctx, r)
+			} else {
+				f, err = remote.Recall(ctx, r, *reason)
+			}
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(std.Out, map[string]any{"id": f.ID, "name": f.Name, "version": f.Version, "recalled": !*undo})
+			}
+			_, err = fmt.Fprintf(std.Out, "%s@%d %s\n", f.Name, f.Version, told)
 			return err
 		}
 	})

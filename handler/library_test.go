@@ -127,6 +127,15 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
 	fails(command.Failed, "no such version", "get", "greeting@3", "--user", "ann")
+	// a version that no program should get any more
+	fails(command.Usage, "name the version by its number", "recall", "greeting", "--reason", "It lies", "--user", "ann")
+	fails(command.Usage, "say why with --reason", "recall", "greeting@1", "--user", "ann")
+	fails(command.Usage, "say why with --reason", "recall", "greeting@1", "--reason", "It lies", "--undo", "--user", "ann")
+	fails(command.Failed, "no such version", "recall", "greeting@7", "--reason", "It lies", "--user", "ann")
+	ok(`^greeting@1 recalled: programs do not get it any more\n$`, "recall", "greeting@1", "--reason", "It lies", "--user", "ann")
+	ok(`\n1 .*recalled: It lies\n$`, "versions", "greeting", "--user", "ann")
+	fails(command.Failed, "that programs got was recalled, and there was none before it", "get", "greeting", "--user", "ann")
+	ok(`^greeting@1 is not recalled any more\n$`, "recall", "greeting@1", "--undo", "--user", "ann")
 	// a fork, and later changes of its source
 	ok(`^a-greeting@1 forked from \w{26} \(\w{26}\)\n$`, "fork", got.ID, "--user", "bob")
 	ok(`^$`, "upstream", "a-greeting", "--user", "bob")

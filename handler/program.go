@@ -31,7 +31,7 @@ func program() command.Program {
 	return command.Program{
 		Service: s, Intro: intro, Outro: outro, LeftOut: []error{errRejected, errDamaged, folder.ErrConflicts, errDiffers},
 		Commands: []command.Command{
-			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(),
+			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(), recallCommand(),
 			forkCommand(), copyCommand(), upstreamCommand(), skillsCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
 			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), loginCommand(), logoutCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},

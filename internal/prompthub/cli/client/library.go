@@ -302,12 +302,10 @@ func (c *Client) address(ctx context.Context, f Found) string {
 	return f.ID
 }
 
-// Recall returns why a version was recalled, "" if it was not.
-func (c *Client) Recall(ctx context.Context, id string, version int64) (reason string, err error) {
+// WhyRecalled returns why a version was recalled, "" if it was not.
+func (c *Client) WhyRecalled(ctx context.Context, id string, version int64) (reason string, err error) {
 	var v struct {
-		Recall struct {
-			Reason string `json:"reason"`
-		} `json:"recall"`
+		Recall Recall `json:"recall"`
 	}
 	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions/%d", url.PathEscape(id), version)}, &v)
 	return v.Recall.Reason, err
@@ -581,6 +579,12 @@ type Version struct {
 	Message   string   `json:"message"`
 	CreatedAt string   `json:"createdAt"`
 	Labels    []string `json:"labels"`
+	Recall    *Recall  `json:"recall"` // nil of one that was not recalled
+}
+
+// A Recall is why a version is not given to programs.
+type Recall struct {
+	Reason string `json:"reason"`
 }
 
 // Versions returns the versions of a prompt, the newest first, up to limit.
@@ -631,6 +635,34 @@ func (c *Client) Label(ctx context.Context, r prompt.Ref, label string, remove b
 	if remove {
 		k.method, k.body = http.MethodDelete, nil
 	}
+	_, err = c.do(ctx, k, nil)
+	return f, err
+}
+
+// Recall takes the version that r names from programs, for a reason.
+func (c *Client) Recall(ctx context.Context, r prompt.Ref, reason string) (Found, error) {
+	body, err := encode(Recall{reason})
+	if err != nil {
+		return Found{}, err
+	}
+	return c.atRecall(ctx, r, call{method: http.MethodPost, body: body})
+}
+
+// Reinstate gives the version that r names to programs again.
+func (c *Client) Reinstate(ctx context.Context, r prompt.Ref) (Found, error) {
+	return c.atRecall(ctx, r, call{method: http.MethodDelete})
+}
+
+// atRecall sends a call about the recall of the version that r names.
+func (c *Client) atRecall(ctx context.Context, r prompt.Ref, k call) (Found, error) {
+	version := r.Version
+	r.Version, r.Label = 0, prompt.Latest
+	f, err := c.found(ctx, r)
+	if err != nil {
+		return f, err
+	}
+	f.Version = version
+	k.path = fmt.Sprintf("/prompts/%s/versions/%d/recall", url.PathEscape(f.ID), version)
 	_, err = c.do(ctx, k, nil)
 	return f, err
 }
