@@ -776,6 +776,102 @@ var mutants = []mutant{
 		"a fork takes the name that its SKILL.md had", "../library/service.go",
 		"	if origin.ID != \"\" {\n\t\td.Name = name", "	if false {\n\t\td.Name = name",
 	},
+	{
+		"a recall leaves labels on the version", "commit/recall.go",
+		"		labels := c.On(n)\n", "		labels := c.On(n)[:0]\n",
+	},
+	{
+		"a recall is not in the row of its version", "commit/recall.go",
+		"		return c, append(ops, w.recallOp(n, schema.RecallProps(&recall))), nil", "		return c, ops, nil",
+	},
+	{
+		"a recall is not in the labels row", "commit/recall.go",
+		"		if c.Recalled = c.Recalled.And(n); len(c.Recalled.String())", "		if d := c.Recalled.And(n); len(d.String())",
+	},
+	{
+		"a label goes back to a version that was recalled", "commit/recall.go",
+		"				if c.Serves(p, m.From) {", "				if m.From > 0 {",
+	},
+	{
+		"a label goes back to where a move that was undone put it", "commit/recall.go",
+		" && m.Undone.At.IsZero() {", " {",
+	},
+	{
+		"a recall that left no version for programs gives them the latest", "commit/recall.go",
+		"		c = c.WithoutProduction()\n", "",
+	},
+	{
+		"a version is deleted, and programs get a recalled one", "commit/recall.go",
+		"	if err != nil || !recalled[prompt.Production] {", "	if err != nil || !recalled[prompt.Production] || true {",
+	},
+	{
+		"a label is put on a version that was recalled", "commit/rules.go",
+		"	if c.Recalled.Have(to) {", "	if false && c.Recalled.Have(to) {",
+	},
+	{
+		"programs get a recalled version by its number", "query/versions.go",
+		"	if err == nil && v.ShownVersion.Recall != nil && !want.History {", "	if err == nil && v.ShownVersion.Recall != nil && false && !want.History {",
+	},
+	{
+		"a backup forgets recalls", "backup/library_backup.go",
+		" Recalls: recalls, ", " Recalls: nil, ",
+	},
+	{
+		"a backup has half of a recall that comes meanwhile", "backup/library_backup.go",
+		"	return all, err == nil && now != nil && slices.Equal(now.Recalled, c.Recalled), err", "	return all, err == nil && now != nil, err",
+	},
+	{
+		"an edit of a collection overwrites the one that came before it", "accounts/collections.go",
+		"		row.ETag = etag\n", "		row.ETag = table.Any\n",
+	},
+	{
+		"a collection that is made replaces the one of its name", "accounts/collections.go",
+		"db.writeCollection(ctx, table.Insert,", "db.writeCollection(ctx, table.Upsert,",
+	},
+	{
+		"an owner has any number of collections", "accounts/collections.go",
+		"	if isNew && len(rows) >= prompt.MaxCollections {", "	if false && isNew && len(rows) >= prompt.MaxCollections {",
+	},
+	{
+		"a private collection is shown to others", "../library/collections.go",
+		"	if c == nil || !by.own && c.Visibility != prompt.Public {", "	if c == nil {",
+	},
+	{
+		"two skills of a collection are in one folder", "../library/collections.go",
+		"		if v != nil && !slugs[v.Slug] {", "		if v != nil {",
+	},
+	{
+		"a recalled skill hides its collection", "../library/collections.go",
+		"			case fault.Of(err) == fault.NotFound, fault.Of(err) == fault.Gone: // or recalled just now", "			case fault.Of(err) == fault.NotFound:",
+	},
+	{
+		"an author of a workspace changes its public collections", "../library/collections.go",
+		"	return publishes(as, was == prompt.Public || now == prompt.Public)", "	return publishes(as, false)",
+	},
+	{
+		"a fetch is written however often it comes", "accounts/fetches.go",
+		"	fetchEvery  = time.Hour", "	fetchEvery  = time.Nanosecond",
+	},
+	{
+		"a fetch writes all those that wait", "accounts/fetches.go",
+		"	maxDue      = 2 ", "	maxDue      = 1 << 20 ",
+	},
+	{
+		"an older fetch of another instance takes the place of a later one", "accounts/fetches.go",
+		"			if f.Token != \"\" && was.At.After(f.At) {", "			if false && was.At.After(f.At) {",
+	},
+	{
+		"a package is given out without a look at its digest", "../doors/marketplace/package.go",
+		"	if skill.Sum(b) != digest {", "	if false && skill.Sum(b) != digest {",
+	},
+	{
+		"a signed address is good for ever", "../doors/marketplace/package.go",
+		" || !d.Now().Before(day.AddDate(0, 0, 1)) {", " {",
+	},
+	{
+		"a signature is of any package", "../doors/marketplace/package.go",
+		"return \"package\\n\" + path + \"\\n\" + until }", "_ = path; return \"package\\n\" + until }",
+	},
 }
 
 // unbounded are faults by which a request costs more than its route may: the search of TestBounds
