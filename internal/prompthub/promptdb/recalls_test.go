@@ -97,6 +97,24 @@ func TestRecallMeanwhile(t *testing.T) {
 	require.EqualError(t, err, "version 2 was recalled: because")
 }
 
+// TestRecallAfterUndo: a version from which a move of the label was undone is not where it was before.
+func TestRecallAfterUndo(t *testing.T) {
+	w := newWorldOn(t, memory.NewTables())
+	p := w.inTwo()
+	w.edit("ann", p.ID, func(p *prompt.Prompt) { p.Text = "three" })
+	for n := range int64(3) {
+		_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{prompt.Production}, n+1, prompt.Actor{}, allow)
+		require.NoError(t, err)
+	}
+	for range 2 {
+		_, err := w.UndoLabel(t.Context(), "ann", p.ID, prompt.Production, prompt.Actor{}, "")
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Recall(t.Context(), "ann", p.ID, 1, "because", prompt.Actor{}))
+	_, err := w.GetVersion(t.Context(), "", p.ID, promptdb.ForPrograms)
+	require.Equal(t, prompt.Recalled, fault.CodeOf(err), "none, and not version 2")
+}
+
 // TestRecallAfterManyMoves: where a label was is found within four thousand moves, by one walk for
 // all labels. Beyond that the recall is refused, and nothing has moved.
 func TestRecallAfterManyMoves(t *testing.T) {
