@@ -113,6 +113,8 @@ func TestRecallAfterUndo(t *testing.T) {
 	require.NoError(t, w.Recall(t.Context(), "ann", p.ID, 1, "because", prompt.Actor{}))
 	_, err := w.GetVersion(t.Context(), "", p.ID, promptdb.ForPrograms)
 	require.Equal(t, prompt.Recalled, fault.CodeOf(err), "none, and not version 2")
+	_, err = w.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, prompt.Actor{}, allow)
+	require.Equal(t, prompt.ErrStaysRecalled(1), err)
 }
 
 // TestRecallAfterManyMoves: where a label was is found within four thousand moves, by one walk for
