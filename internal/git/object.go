@@ -70,7 +70,8 @@ func EncodeTree(entries []Entry) (ID, []byte) {
 	}
 	var b []byte
 	for _, e := range entries {
-		b = append(append(append(append(append(append(b, e.Mode...), ' '), e.Name...), 0), e.ID[:]...))
+		b = append(append(append(b, e.Mode...), ' '), e.Name...)
+		b = append(append(b, 0), e.ID[:]...)
 	}
 	return idOf("tree", b), b
 }
