@@ -172,7 +172,7 @@ func (f *fetch) see(id ID) bool {
 }
 
 // appendShallows adds the section that tells which commits have no parents at the client any more,
-// and which get theirs. These the client has.
+// and which get theirs.
 func (f *fetch) appendShallows(b []byte) []byte {
 	b = appendLine(b, "shallow-info\n")
 	if f.deepens() {
@@ -183,7 +183,6 @@ func (f *fetch) appendShallows(b []byte) []byte {
 				b = appendLine(b, "shallow %s\n", id)
 			case !cut && f.shallows[id]:
 				b = appendLine(b, "unshallow %s\n", id)
-				f.had[id] = true
 			}
 		}
 	}
@@ -234,7 +233,6 @@ func (f *fetch) makePack(ctx context.Context) ([][]byte, error) {
 		var base ID
 		if !c.base.IsZero() {
 			base = f.commit(c.base).Tree
-			f.objects[base] = false
 		}
 		if err := f.addTree(ctx, f.commit(c.id).Tree, base); err != nil {
 			return nil, err
