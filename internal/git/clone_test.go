@@ -3,6 +3,7 @@ package git_test
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -62,13 +63,11 @@ func TestClone(t *testing.T) {
 	require.Equal(t, w.line(main)[:1], c.log("shallow"))
 }
 
-// noise is text that cannot be packed much.
+// noise returns bytes that cannot be packed.
 func noise(n int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < n; i++ {
-		b.WriteString(git.BlobID(fmt.Appendf(nil, "%d", i)).String())
-	}
-	return b.String()[:n]
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return string(b)
 }
 
 // TestDeepen: a clone that begins shallow gets what is before, as much as it asks, and nothing that
@@ -162,7 +161,10 @@ func TestNegotiate(t *testing.T) {
 	// One that has nothing of here, and much else.
 	c.git("init", "-q", "other")
 	c.commits("other", "refs/heads/mine", "", 300)
+	w.posted = nil
 	c.git("-C", "other", "fetch", "-q", c.url, "main:theirs")
+	require.Greater(t, len(w.posted), 3)
+	require.True(t, slices.ContainsFunc(w.posted, func(s string) bool { return strings.HasPrefix(s, "\x1f\x8b") }), "git packs longer requests")
 	require.Equal(t, w.line(main), c.log("other", "theirs"))
 }
 

@@ -84,11 +84,11 @@ type copied struct {
 
 // request returns a request of a fetch.
 func request(args ...string) string {
-	b := "0012command=fetch\n0001"
+	b := []byte("0012command=fetch\n0001")
 	for _, a := range append(args, "done") {
-		b += fmt.Sprintf("%04x%s\n", len(a)+5, a)
+		b = fmt.Appendf(b, "%04x%s\n", len(a)+5, a)
 	}
-	return b + "0000"
+	return string(b) + "0000"
 }
 
 // take asks for wants, and keeps what comes.

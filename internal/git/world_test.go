@@ -38,7 +38,8 @@ type world struct {
 	commits map[git.ID]git.Commit
 	trees   map[git.ID][]git.Entry
 	blobs   map[git.ID][]byte
-	read    int // contents that were read
+	read    int      // contents that were read
+	posted  []string // requests
 }
 
 func newWorld() *world {
@@ -121,7 +122,12 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		_, _ = out.Write(git.Advertise(r.Header.Get("Git-Protocol")))
 	case r.Method == http.MethodPost && r.URL.Path == "/r.git/git-upload-pack":
 		out.Header().Set("Content-Type", git.ResultType)
-		parts, err := w.answer(r.Context(), r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		w.posted = append(w.posted, string(body))
+		parts, err := w.answer(r.Context(), bytes.NewReader(body))
 		switch {
 		case errors.As(err, &refusal):
 			_, _ = out.Write(refusal.Packet())
