@@ -143,7 +143,8 @@ func TestFetch(t *testing.T) {
 	c.sound("reset")
 }
 
-// TestNegotiate: a client with much that is not here tells it in several requests, longer ones packed.
+// TestNegotiate: a client with many commits that are not here names them in several requests, and
+// packs the longer ones.
 func TestNegotiate(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -230,8 +231,8 @@ func TestEmptyRepository(t *testing.T) {
 	require.Equal(t, w.line(main), c.log("clone"))
 }
 
-// TestWithdrawn: what is not there now cannot be had by its id, and a clone of it goes on once its
-// user says so.
+// TestWithdrawn: a commit that was taken away cannot be had by its id, and a clone of it goes on once
+// its user says so.
 func TestWithdrawn(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -266,8 +267,8 @@ func TestOlderProtocols(t *testing.T) {
 	require.Contains(t, c.fails("-C", "clone", "push", "-q", "origin", "main:other"), "not found")
 }
 
-// TestGeneratedHistories: whatever changes between commits, a clone has the same, at each step and
-// however it came there. TestFetchesOfAnyKind tries many more without git.
+// TestGeneratedHistories: a clone has the same files, at each step and however it came there.
+// TestFetchesOfAnyKind tries many more without git.
 func TestGeneratedHistories(t *testing.T) {
 	t.Parallel()
 	path := rapid.SampledFrom([]string{

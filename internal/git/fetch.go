@@ -74,7 +74,7 @@ type fetch struct {
 	list []ID        // those of the view as they were found
 
 	pack    *pack
-	objects map[ID]bool // trees and blobs that need not be looked at; true: to be sent as a blob
+	objects map[ID]bool // trees and blobs that were met; true: a content yet to be sent
 	blobs   []ID        // to be sent
 }
 
@@ -138,7 +138,7 @@ func (f *fetch) look() {
 	}
 }
 
-// lookAlong sees each want and what is before it, up to the last.
+// lookAlong sees each want and the commits before it, up to the last.
 func (f *fetch) lookAlong(isLast func(ID) bool) {
 	for _, id := range f.wants {
 		for !id.IsZero() && f.see(id) && !isLast(id) {
@@ -247,10 +247,9 @@ func (f *fetch) makePack(ctx context.Context) ([][]byte, error) {
 // addTree adds a folder and those in it, but for what the base has: the folder of that path in a
 // commit that the client has or gets, or zero.
 func (f *fetch) addTree(ctx context.Context, id, base ID) error {
-	if _, ok := f.objects[id]; ok {
+	if !f.meet(id) {
 		return nil
 	}
-	f.objects[id] = false
 	var old []Entry
 	if !base.IsZero() {
 		var err error
@@ -258,7 +257,7 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 			return err
 		}
 		for _, e := range old {
-			f.objects[e.ID] = f.objects[e.ID]
+			f.meet(e.ID)
 		}
 	}
 	entries, err := f.repository.Tree(ctx, id)
@@ -283,7 +282,7 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 			}
 			continue
 		}
-		if _, ok := f.objects[e.ID]; !ok {
+		if f.meet(e.ID) {
 			f.objects[e.ID] = true
 			f.blobs = append(f.blobs, e.ID)
 		}
@@ -292,6 +291,15 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 		return TooLarge
 	}
 	return ctx.Err()
+}
+
+// meet notes that an object need not be looked at again, and reports whether it was not met before.
+func (f *fetch) meet(id ID) bool {
+	if _, ok := f.objects[id]; ok {
+		return false
+	}
+	f.objects[id] = false
+	return true
 }
 
 // addBlobs adds the contents of files.

@@ -186,7 +186,7 @@ func TestFetchesOfAnyKind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
 		c := &copied{make(map[git.ID][]byte), make(map[git.ID]bool)}
-		var known []git.ID // commits up to which the client has all but what is before its shallow ones
+		var known []git.ID // commits that the client has, with those before them, up to shallow ones
 		for range rapid.IntRange(1, 6).Draw(t, "fetches") {
 			for range rapid.IntRange(0, 5).Draw(t, "commits") {
 				w.commit(rapid.SampledFrom([]string{main, main, main, "refs/heads/other"}).Draw(t, "ref"), files.Draw(t, "files"))

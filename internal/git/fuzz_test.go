@@ -10,7 +10,7 @@ import (
 	"prompthub/internal/git"
 )
 
-// FuzzRequest: whatever comes is refused in a sentence, or answered in pkt-lines, and a pack is whole.
+// FuzzRequest: a body is refused in a sentence, or answered in pkt-lines, and a pack is whole.
 func FuzzRequest(f *testing.F) {
 	w := newWorld()
 	w.grow(4)

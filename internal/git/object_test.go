@@ -105,10 +105,7 @@ func TestMakeTrees(t *testing.T) {
 		require.Equal(t, files, read)
 
 		// A folder that was made before is as good as its files.
-		var short []git.Entry
-		for _, e := range made[root] {
-			short = append(short, e)
-		}
+		short := slices.Clone(made[root])
 		slices.SortFunc(short, func(a, b git.Entry) int { return strings.Compare(a.Name, b.Name) })
 		require.Equal(t, root, git.MakeTrees(short, nil))
 	})

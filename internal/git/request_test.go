@@ -26,7 +26,8 @@ func packed(s string) string {
 	return b.String()
 }
 
-// TestRequestsRefused: what is no request, asks for too much or for what is not served, is told so.
+// TestRequestsRefused: bodies that are no requests, or ask for too much or for a thing that is not
+// served, get a sentence that says so.
 func TestRequestsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -148,7 +149,8 @@ func TestFaultyStore(t *testing.T) {
 		}}, "was not asked for"},
 		"twice": {faulty{blobs: func(ids []git.ID) iter.Seq2[[]byte, error] {
 			return func(yield func([]byte, error) bool) {
-				_ = yield(w.blobs[ids[0]], nil) && yield(w.blobs[ids[0]], nil)
+				for yield(w.blobs[ids[0]], nil) {
+				}
 			}
 		}}, "came twice"},
 		"none": {faulty{blobs: func([]git.ID) iter.Seq2[[]byte, error] {

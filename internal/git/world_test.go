@@ -32,7 +32,7 @@ type file struct {
 
 // A world is a repository in memory, which a test fills, and which is served as a door would.
 type world struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // held by a request while it is answered, else by a test with a client
 	head    string
 	refs    map[string]git.ID
 	commits map[git.ID]git.Commit
@@ -54,8 +54,6 @@ var begin = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // commit puts a commit after the one of a ref, and moves the ref there.
 func (w *world) commit(ref string, files map[string]file) git.ID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var entries []git.Entry
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		e := git.Entry{Name: path, Mode: git.File, ID: git.BlobID([]byte(files[path].content))}
@@ -78,8 +76,6 @@ func (w *world) commit(ref string, files map[string]file) git.ID {
 func (w *world) Head() string { return w.head }
 
 func (w *world) Refs() []git.Ref {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var refs []git.Ref
 	for _, name := range slices.Sorted(maps.Keys(w.refs)) {
 		refs = append(refs, git.Ref{Name: name, ID: w.refs[name]})
@@ -88,8 +84,6 @@ func (w *world) Refs() []git.Ref {
 }
 
 func (w *world) Commit(id git.ID) (git.Commit, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	c, ok := w.commits[id]
 	return c, ok
 }
@@ -115,6 +109,8 @@ func (w *world) Blobs(_ context.Context, ids []git.ID) iter.Seq2[[]byte, error] 
 
 // ServeHTTP answers as the git door does.
 func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var refusal *git.Refusal
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/r.git/info/refs" && r.URL.RawQuery == "service=git-upload-pack":
@@ -174,6 +170,8 @@ func newClient(t *testing.T, w *world) *client {
 	}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
+	w.mu.Lock()
+	t.Cleanup(w.mu.Unlock)
 	return &client{T: t, world: w, url: server.URL + "/r.git", dir: t.TempDir()}
 }
 
@@ -186,6 +184,8 @@ func (c *client) run(stdin string, args ...string) (string, error) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.quotePath", "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.fsync", "GIT_CONFIG_VALUE_1=none",
 	}
+	c.mu.Unlock()
+	defer c.mu.Lock()
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
