@@ -39,6 +39,7 @@ type entry struct {
 	elsewhere  map[int64]string // hashes of versions that another request brings
 	last       int64            // number of the last version that this one brings
 	vote       string           // of its author
+	from       string           // the service that it goes on in; "" for none
 	former     prompt.PreviousNames
 	profile    *profile
 	voted      *voted
@@ -221,7 +222,7 @@ func accountEntry(lines []byte, n int) (e entry) {
 		case l.Of != "":
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
-			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
+			e.publicFrom, e.vote, e.from, e.former = l.PublicFrom, l.Vote, l.From, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
 			e.doc = format.Version{}.In(l.Document)
 			e.doc.Versions, e.doc.Extra = e.versions(l), format.Extra{Format: format.JSONLines}
 		}
