@@ -2,15 +2,26 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	neturl "net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/cli/client"
+	"prompthub/internal/testing/apptest"
 	"prompthub/internal/testing/langfusetest"
 )
 
@@ -31,29 +42,241 @@ func importFrom(t *testing.T, there, user string, flags ...string) (code int, ou
 	return code, outcomes, stderr
 }
 
-// library returns all that a user has.
-func library(t *testing.T, user string) string {
+// allOf returns all that a user has.
+func allOf(t *testing.T, user string) string {
 	t.Helper()
 	code, out, errs := handler(t, "export", "--account", "--user", user)
 	require.Equal(t, command.OK, code, errs)
 	return out
 }
 
+// TestImportFromLangfuse: all that a project has comes over, and the same again changes nothing.
 func TestImportFromLangfuse(t *testing.T) {
 	clean(t)
 	_, url := startLocal(t, t.TempDir())
 	t.Setenv("PROMPTHUB_URL", url)
 	project := langfusetest.Sample()
 	there := project.Start(t)
+	empty := allOf(t, "ann")
+	made := map[string]string{"a/parent": "made", "z child": "made", "gaps": "made", "chat/überall": "made", "fill-forms": "made"}
 	code, outcomes, errs := importFrom(t, there, "ann", "--dry-run")
-	require.Equal(t, command.OK, code, "%v %s", outcomes, errs)
+	require.Equal(t, command.OK, code, errs)
+	require.Equal(t, made, outcomes)
+	require.Equal(t, empty, allOf(t, "ann"), "a dry run changes nothing")
 	code, outcomes, errs = importFrom(t, there, "ann")
-	require.Equal(t, map[string]string{"a/parent": "made", "z child": "made", "gaps": "made", "chat/überall": "made", "fill-forms": "made"}, outcomes)
-	require.Equal(t, command.OK, code, "%v %s", outcomes, errs)
-	t.Log(library(t, "ann"))
+	require.Equal(t, made, outcomes)
+	require.Equal(t, command.OK, code, errs)
+	all := allOf(t, "ann")
+	for _, want := range []string{
+		`"version":2,"text":"Be very brief.\n@@@langfusePrompt:name=z child|version=2@@@","labels":["production"],"madeBy":"user-a/parent","madeAt":"2025-01-03T00:00:00.005Z"`,
+		`"version":2,"text":"Say {{what}}!","config":{"model":"small","temperature":0.5},"labels":["production","staging"],"message":"louder"`,
+		`"versions":[{"version":3,"text":"three",`, `{"version":4,"text":"three",`, `{"version":7,"text":"seven","labels":["production"],"message":"why\nin two lines",`,
+		`{"role":"system","content":"You are {{who}}."},{"placeholder":"history"},{"role":"user","content":"<b>Hi</b> \u2028 & so on"}],"config":[1,"two"]`,
+		`"ownTags":["billing","Own tag"],"visibility":"private"`, `"path":"docs/ä/b.md"`, `"path":"empty"`,
+	} {
+		require.Contains(t, strings.ReplaceAll(all, "\u2028", `\u2028`), want)
+	}
+	project.Asked()
 	code, outcomes, errs = importFrom(t, there, "ann")
-	require.Equal(t, command.OK, code, "%v %s", outcomes, errs)
+	require.Equal(t, command.OK, code, errs)
 	for name, outcome := range outcomes {
 		require.Equal(t, "unchanged", outcome, name)
 	}
+	require.Equal(t, all, allOf(t, "ann"))
+	require.LessOrEqual(t, project.Most(), 4, "requests at a time")
+	status, body := sendAs(t, "ann", "GET", url+"/api/v1/users/me/prompts/gaps", "")
+	require.Equal(t, 200, status)
+	var gaps struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(body), &gaps))
+	_, body = sendAs(t, "ann", "GET", url+"/api/v1/prompts/"+gaps.ID+"/versions/8", "")
+	require.Contains(t, body, `"madeBy":"user-gaps","madeAt":"2025-01-09T00:00:00.005Z"`)
+	_, body = sendAs(t, "ann", "GET", url+"/app/prompts/"+gaps.ID+"/versions", "")
+	require.Contains(t, body, `Imported; made there by <span dir="auto">user-gaps</span> <time datetime="2025-01-09`)
+
+	code, outcomes, _ = importFrom(t, there, "bob", "--names", "*/*", "--public")
+	require.Equal(t, command.LeftOut, code)
+	require.Equal(t, "made", outcomes["chat/überall"])
+	require.Contains(t, outcomes["a/parent"], "refused version 1: text: ", "what it includes was not asked for")
+	require.Len(t, outcomes, 2)
+	require.Contains(t, allOf(t, "bob"), `"visibility":"public","publicFrom":2`)
+}
+
+// TestImportFollows: what becomes of prompts that were imported, where either side changes them.
+func TestImportFollows(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	type versions = []langfusetest.Version
+	two := versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two", Labels: []string{"production"}}}
+	onThree := versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two"}, {Number: 3, Prompt: "three", Labels: []string{"production"}}}
+	for i, c := range []struct {
+		name string
+		here [][]string // commands, or a method, path and body
+		then versions   // that are there the second time
+		want string     // outcome
+		code int
+		has  []string // parts of the export
+	}{
+		{"more versions", nil, onThree, "extended", 0, []string{`{"version":3,"text":"three","labels":["production"]`, `{"version":2,"text":"two","madeBy"`}},
+		{"a label that moved there", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"production", "staging"}}, {Number: 2, Prompt: "two"}}, "extended", 0, []string{`"one","labels":["production","staging"]`}},
+		{"a new label there", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"eu", "staging"}}, {Number: 2, Prompt: "two", Labels: []string{"production"}}}, "extended", 0, []string{`"one","labels":["eu","staging"]`}},
+		{
+			"a label that moved here",
+			[][]string{{"label", "p@1", "production"}},
+			onThree, "extended labels (production was moved here since)", 3,
+			[]string{`"one","labels":["production","staging"]`, `{"version":3,"text":"three","madeBy"`},
+		},
+		{"a label that moved here, and not there", [][]string{{"label", "p@1", "production"}}, two, "unchanged labels (production was moved here since)", 3, []string{`"one","labels":["production","staging"]`}},
+		{"a label that was taken away here", [][]string{{"label", "p", "production", "--remove"}}, two, "unchanged labels (production was moved here since)", 3, []string{`"two","madeBy"`}},
+		{"a label that moved here and back, undone there", [][]string{{"label", "p@1", "production"}, {"label", "p@2", "production"}}, two, "unchanged", 0, []string{`"two","labels":["production"]`}},
+		{"deleted there", nil, versions{{Number: 2, Prompt: "two", Labels: []string{"production"}}}, "unchanged the deletion of version 1 (it stays here)", 3, []string{`{"version":1,"text":"one","labels":["staging"]`}},
+		{"deleted here", [][]string{{"DELETE", "/versions/1", ""}}, onThree, "extended version 1 (it was deleted here)", 3, []string{`"versions":[{"version":2,"text":"two","madeBy"`, `"three","labels":["production"]`}},
+		{"a version made here", [][]string{{"PATCH", "", `{"text":"mine"}`}}, onThree, "differs version 3 says something else here than there; the prompt stays as it is: rename one of the two to have both", 3, []string{`{"version":3,"text":"mine"`}},
+		{"a version made here alone", [][]string{{"PATCH", "", `{"text":"mine"}`}}, two, "differs version 3 was made here and not there; the prompt stays as it is", 3, []string{`{"version":3,"text":"mine"`}},
+		{
+			"title, tags and visibility of here",
+			[][]string{{"PATCH", "", `{"title":"Mine","ownTags":["here"],"visibility":"public"}`}},
+			onThree, "extended", 0,
+			[]string{`"title":"Mine"`, `"ownTags":["here"],"visibility":"public"`, `{"version":3,"text":"three","labels":["production"]`},
+		},
+		{"a text that is too long", nil, append(two[:2:2], langfusetest.Version{Number: 3, Prompt: "three"}, langfusetest.Version{Number: 4, Prompt: strings.Repeat("x", 131_073)}), "refused version 4: text: shorten the text to at most 32768 characters, it has 131073", 3, []string{`"two","labels":["production"]`}},
+		{"a label of digits", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two", Labels: []string{"2024", "production"}}}, `unchanged the label "2024" of version 2, which can be none here`, 3, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			user := fmt.Sprint("user", i)
+			project := &langfusetest.Project{Prompts: map[string]*langfusetest.Prompt{"p": {Tags: []string{"there"}, Versions: two}}}
+			there := project.Start(t)
+			code, outcomes, errs := importFrom(t, there, user)
+			require.Equal(t, map[string]string{"p": "made"}, outcomes, errs)
+			require.Equal(t, command.OK, code)
+			for _, args := range c.here {
+				if args[0] == "label" {
+					code, _, errs := handler(t, append(args, "--user", user)...)
+					require.Equal(t, command.OK, code, errs)
+					continue
+				}
+				_, body := sendAs(t, user, "GET", url+"/api/v1/users/me/prompts/p", "")
+				var p struct{ ID string }
+				require.NoError(t, json.Unmarshal([]byte(body), &p))
+				status, body := apptest.Send(t, args[0], url+"/api/v1/prompts/"+p.ID+args[1], args[2], "X-Dev-User", user, "If-Match", "*", "Content-Type", "application/json")
+				require.Less(t, status, 300, body)
+			}
+			project.Change(func() { project.Prompts["p"].Versions = c.then })
+			before := allOf(t, user)
+			code, outcomes, errs = importFrom(t, there, user, "--dry-run")
+			require.Equal(t, map[string]string{"p": c.want}, outcomes, errs)
+			require.Equal(t, c.code, code)
+			require.Equal(t, before, allOf(t, user), "a dry run changes nothing")
+			code, outcomes, errs = importFrom(t, there, user)
+			require.Equal(t, map[string]string{"p": c.want}, outcomes, errs)
+			require.Equal(t, c.code, code)
+			after := allOf(t, user)
+			for _, part := range c.has {
+				require.Contains(t, after, part)
+			}
+			if strings.HasPrefix(c.want, "unchanged") || strings.HasPrefix(c.want, "differs") {
+				require.Equal(t, before, after)
+			}
+			_, outcomes, _ = importFrom(t, there, user)
+			require.NotContains(t, outcomes["p"], "extended", "again")
+			require.Equal(t, after, allOf(t, user))
+		})
+	}
+}
+
+// TestKilledImportFrom kills imports at fifty moments, before, during and after a request of theirs,
+// and has them go on: each time the library is the same.
+func TestKilledImportFrom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a hundred processes")
+	}
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	project := langfusetest.Sample()
+	var long []langfusetest.Version
+	for n := 3; n < 70; n++ {
+		long = append(long, langfusetest.Version{Number: n + n/20, Prompt: fmt.Sprint("version ", n), Reason: fmt.Sprint("reason ", n)})
+	}
+	long[40].Labels, long[60].Labels = []string{"production"}, []string{"staging", "eu"}
+	project.Prompts["long"] = &langfusetest.Prompt{Versions: long}
+	there := project.Start(t)
+
+	// moment is the request at which the process dies: 0 for none
+	var requests, moment atomic.Int64
+	var kill func()
+	dies := func() bool { return requests.Add(1) == moment.Load() }
+	project.Answer = func(http.ResponseWriter, *http.Request) bool {
+		if dies() {
+			kill()
+		}
+		return false
+	}
+	service := httputil.NewSingleHostReverseProxy(must(neturl.Parse(url)))
+	service.ErrorLog = log.New(io.Discard, "", 0)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !dies() {
+			service.ServeHTTP(w, r)
+			return
+		}
+		switch rand.N(3) {
+		case 0: // the service is never asked
+			kill()
+		case 1: // the connection ends somewhere between
+			go kill()
+			service.ServeHTTP(w, r)
+		case 2: // the answer is lost
+			service.ServeHTTP(httptest.NewRecorder(), r)
+			kill()
+		}
+	}))
+	t.Cleanup(proxy.Close)
+
+	key := file(t, "key", langfusetest.Key)
+	run := func(user string, at int64) error {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "import", "--from", "langfuse", "--url", there, "--key-file", key, "--user", user, "--public")
+		cmd.Env = append(os.Environ(), asHandler+"=1", "PROMPTHUB_URL="+proxy.URL)
+		var said apptest.Output
+		cmd.Stdout, cmd.Stderr = &said, &said
+		ready := make(chan struct{})
+		kill = func() {
+			<-ready
+			_ = cmd.Process.Kill()
+		}
+		requests.Store(0)
+		moment.Store(at)
+		require.NoError(t, cmd.Start())
+		close(ready)
+		err := cmd.Wait()
+		if at == 0 {
+			require.NoError(t, err, said.String())
+		}
+		return err
+	}
+	t.Setenv("PROMPTHUB_URL", url)
+	require.NoError(t, run("reference", 0))
+	last, want := requests.Load(), allOf(t, "reference")
+	cut := 0
+	for i := range 50 {
+		user := fmt.Sprint("killed", i)
+		at := 1 + rand.N(last)
+		err := run(user, at)
+		if err != nil {
+			cut++
+		}
+		if i%2 == 0 { // and once more on its way
+			_ = run(user, 1+rand.N(last))
+		}
+		require.NoError(t, run(user, 0))
+		require.Equal(t, want, allOf(t, user), "killed at request %d", at)
+	}
+	require.Greater(t, cut, 40, "imports that were cut off")
+	require.NoError(t, run("killed0", 0))
+	require.Equal(t, want, allOf(t, "killed0"), "again")
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
