@@ -191,7 +191,8 @@ func TestKilledImportFrom(t *testing.T) {
 		t.Skip("starts a hundred processes")
 	}
 	clean(t)
-	_, url := startLocal(t, t.TempDir())
+	data := t.TempDir()
+	p, url := startLocal(t, data)
 	project := langfusetest.Sample()
 	var long []langfusetest.Version
 	for n := 3; n < 70; n++ {
@@ -272,6 +273,10 @@ func TestKilledImportFrom(t *testing.T) {
 	require.Greater(t, cut, 40, "imports that were cut off")
 	require.NoError(t, run("killed0", 0))
 	require.Equal(t, want, allOf(t, "killed0"), "again")
+	p.stop()
+	require.Equal(t, command.OK, <-p.code)
+	code, out, errs := handler(t, "verify", "--data", data)
+	require.Equal(t, command.OK, code, out+errs)
 }
 
 func must[T any](v T, err error) T {

@@ -64,7 +64,7 @@ func NewLangfuse(address, key string, tell func(string)) (*Langfuse, error) {
 		return nil, errors.New("--url: name the address of Langfuse, such as https://cloud.langfuse.com")
 	}
 	user, pass, ok := strings.Cut(strings.TrimSpace(key), ":")
-	if !ok || user == "" || pass == "" || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' }) {
+	if !ok || user == "" || pass == "" || strings.ContainsFunc(user+pass, func(r rune) bool { return r <= ' ' }) {
 		return nil, errors.New("the key must be the public and the secret key of the project with a colon between them, as in pk-lf-1:sk-lf-2")
 	}
 	return &Langfuse{
