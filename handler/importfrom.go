@@ -22,6 +22,7 @@ type fromOther struct {
 	service          string
 	keyFile, keyEnv  string
 	names, reportsTo string
+	insecure         bool
 }
 
 // fromLangfuse is the service that import knows.
@@ -31,6 +32,7 @@ func (f *fromOther) flags(flags *flag.FlagSet) {
 	flags.StringVar(&f.service, "from", "", "`service` to bring all prompts over from: "+fromLangfuse)
 	flags.StringVar(&f.keyFile, "key-file", "", "with --from, `file` with the key, PUBLIC:SECRET")
 	flags.StringVar(&f.keyEnv, "key-env", "", "with --from, `name` of the environment variable with the key")
+	flags.BoolVar(&f.insecure, "insecure", false, "with --from, send the key over http to another machine, where others may read it")
 	flags.StringVar(&f.names, "names", "", "with --from, only prompts of such names, as in 'billing/*': * is any number of characters, ? is one")
 	flags.StringVar(&f.reportsTo, "report", "", "with --from, `file` that gets what became of each prompt, as JSON")
 }
@@ -39,7 +41,7 @@ func (f *fromOther) flags(flags *flag.FlagSet) {
 func (f *fromOther) check(c *importing, operands int) error {
 	switch {
 	case f.service == "" && *f != fromOther{}:
-		return command.UsageError("import: --key-file, --key-env, --names and --report go with --from")
+		return command.UsageError("import: --key-file, --key-env, --insecure, --names and --report go with --from")
 	case f.service == "" && operands != 1:
 		return command.UsageError("import: name one FILE, or a service with --from")
 	case f.service == "":
@@ -50,6 +52,8 @@ func (f *fromOther) check(c *importing, operands int) error {
 		return command.UsageError("import: --from reads no FILE")
 	case c.caller.url == "":
 		return command.UsageError("import: --from needs the address of the service as --url; that of PromptHub is in PROMPTHUB_URL")
+	case strings.HasPrefix(c.caller.url, "http://") && !command.IsLoopback(c.caller.url) && !f.insecure:
+		return command.UsageError("import: over http others between here and there can read the key: use the https address of the service, or --insecure")
 	case c.update || c.account || c.asContributor || c.syntax.Syntax != "" || c.page != "":
 		return command.UsageError("import: --from goes with none of --update, --account, --as-contributor, --syntax and --encoding")
 	}

@@ -285,3 +285,70 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// TestImportFromCommandLine: what the command says of keys and flags, and how it ends.
+func TestImportFromCommandLine(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	t.Setenv("LANGFUSE_KEY", langfusetest.Key)
+	project := langfusetest.Sample()
+	there := project.Start(t)
+	base := []string{"import", "--from", "langfuse", "--url", there, "--user", "ann"}
+	for _, args := range [][]string{
+		{"import"},
+		{"import", "a.csv", "b.csv"},
+		{"import", "a.csv", "--names", "x"},
+		{"import", "a.csv", "--key-file", "x"},
+		{"import", "--from", "mlflow", "--url", there, "--key", "a:b"},
+		{"import", "--from", "langfuse", "--key", "a:b"},
+		base, append(base, "--key", "a:b", "--key-env", "LANGFUSE_KEY"), append(base, "--key-env", "NONE"), append(base, "--key", "ab"),
+		append(base, "--key", "a:b", "a.csv"), append(base, "--key", "a:b", "--update"), append(base, "--key", "a:b", "--account"),
+		append(base, "--key", "a:b", "--public", "--private"),
+		{"import", "--from", "langfuse", "--url", "http://langfuse.example", "--key", "a:b"},
+		{"import", "--from", "langfuse", "--url", "ftp://127.0.0.1", "--key", "a:b"},
+	} {
+		code, out, errs := handler(t, args...)
+		require.Equal(t, command.Usage, code, "%v: %s", args, errs)
+		require.Empty(t, out)
+		require.Contains(t, errs, "import: ")
+	}
+	require.Empty(t, project.Asked())
+	for _, flags := range [][]string{{"--key", "pk:wrong"}, {"--key-file", filepath.Join(t.TempDir(), "none")}, {"--key-env", "LANGFUSE_KEY", "--report", t.TempDir()}} {
+		code, _, errs := handler(t, append(base, flags...)...)
+		require.Equal(t, command.Failed, code, errs)
+	}
+	code, out, errs := handler(t, append(base, "--key", langfusetest.Key, "--dry-run")...)
+	require.Equal(t, command.OK, code, errs)
+	require.Contains(t, errs, "others on this machine can read it")
+	require.NotContains(t, out+errs, "sk-lf-secret")
+	require.Contains(t, out, "a dry run, nothing was changed: made 5, extended 0, unchanged 0, differs 0, refused 0")
+	code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--names", "?aps")...)
+	require.Equal(t, command.OK, code, errs)
+	require.Equal(t, "outcome    kind    versions  name\nmade       prompt         4  gaps\nmade 1, extended 0, unchanged 0, differs 0, refused 0\n", out)
+	require.NotContains(t, errs, "can read it")
+	project.Change(func() { project.Prompts["gaps"].Versions[0].Prompt = "another\x1b[2J" })
+	project.Prompts["\x1b[31m\nred"] = &langfusetest.Prompt{Versions: []langfusetest.Version{{Number: 1, Prompt: "x"}}}
+	code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--names", "*[r]*")...)
+	require.Equal(t, command.OK, code, "%s", errs)
+	require.Contains(t, out, "made 0", "a bracket is itself")
+	code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY")...)
+	require.Equal(t, command.LeftOut, code, errs)
+	require.Contains(t, out, "differs    prompt         4  gaps\n           version 3 says something else here than there")
+	require.Contains(t, out, `refused    prompt         1  \x1b[31m\nred`)
+	code, out, _ = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--json")...)
+	require.Equal(t, command.LeftOut, code)
+	require.Contains(t, out, `{"name":"z child","kind":"prompt","outcome":"unchanged","versions":2}`+"\n")
+
+	// a service that ends ends the import, which says how to go on
+	project.Before = func(_ *langfusetest.Project, r *http.Request) int {
+		if strings.Contains(r.URL.Path, "child") {
+			return http.StatusInternalServerError
+		}
+		return 0
+	}
+	code, _, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY")...)
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, errs, "does not answer (status 500)")
+	require.Contains(t, errs, "run the same import again to go on")
+}
