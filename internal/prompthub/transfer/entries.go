@@ -318,19 +318,24 @@ func allVersions(d format.Document) (all []format.Version, gaps []int64, err err
 		if v.Version == 0 { // files of before had no numbers
 			v.Version = next
 		}
-		if v.Version < next || v.Version-next > maxGaps {
+		if v.Version < next {
 			return nil, nil, fmt.Errorf("version %d stands behind version %d", v.Version, next-1)
+		}
+		if v.Version-next > maxGaps {
+			return nil, nil, errManyGone
 		}
 		for ; next < v.Version; next++ {
 			all, gaps = append(all, gone(next, v.Kind)), append(gaps, next)
 		}
 		if len(gaps) > maxGaps { // which would take all memory, if each version had some before it
-			return nil, nil, fmt.Errorf("more than %d versions were deleted", maxGaps)
+			return nil, nil, errManyGone
 		}
 		all = append(all, v)
 	}
 	return all, gaps, nil
 }
+
+var errManyGone = fmt.Errorf("more than %d versions were deleted", maxGaps)
 
 // gone stands for a deleted version until it is deleted here too.
 func gone(n int64, kind prompt.Kind) format.Version {
