@@ -101,7 +101,7 @@ func TestImportFromLangfuse(t *testing.T) {
 	require.Contains(t, allOf(t, "bob"), `"visibility":"public","publicFrom":2`)
 }
 
-// TestImportFollows: what becomes of prompts that were imported, where either side changes them.
+// TestImportFollows: prompts that were imported go on there, and either side may change them.
 func TestImportFollows(t *testing.T) {
 	clean(t)
 	_, url := startLocal(t, t.TempDir())
@@ -139,6 +139,8 @@ func TestImportFollows(t *testing.T) {
 			onThree, "extended", 0,
 			[]string{`"title":"Mine"`, `"ownTags":["here"],"visibility":"public"`, `{"version":3,"text":"three","labels":["production"]`},
 		},
+		{"another name here", [][]string{{"PATCH", "", `{"name":"mine"}`}}, onThree, "extended", 0, []string{`{"name":"mine","title":"p"`, `{"version":3,"text":"three","labels":["production"]`}},
+		{"a slug that another has here", [][]string{{"PATCH", "", `{"name":"P","text":"other"}`}}, two, `differs the name leads to "P" here, and version 3 was made here and not there; the prompt stays as it is`, 3, []string{`{"name":"P"`}},
 		{"a text that is too long", nil, append(two[:2:2], langfusetest.Version{Number: 3, Prompt: "three"}, langfusetest.Version{Number: 4, Prompt: strings.Repeat("x", 131_073)}), "refused version 4: text: shorten the text to at most 32768 characters, it has 131073", 3, []string{`"two","labels":["production"]`}},
 		{"a label of digits", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two", Labels: []string{"2024", "production"}}}, `unchanged the label "2024" of version 2, which can be none here`, 3, nil},
 	} {

@@ -34,16 +34,10 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 		}
 	}
 	item.Outcome = Unchanged
-	was, err := im.named(ctx, e.doc.Name)
+	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps, bytes: sentBytes(versions)}
+	was, err := h.find(ctx)
 	if err != nil {
 		return err
-	}
-	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps, bytes: sentBytes(versions)}
-	if was != nil {
-		h.now = *was
-		if err := h.compare(ctx); err != nil {
-			return err
-		}
 	}
 	if h.from != "" {
 		if err := h.checkAll(ctx); err != nil {
@@ -84,6 +78,30 @@ type history struct {
 	there     map[int64]bool    // their numbers
 	recalled  map[int64]bool    // those that were recalled
 	follows   map[string]bool   // whether labels move as they do in the service that it goes on in
+}
+
+// find returns the prompt of the name, nil for none, and compares what it has. One that goes on in
+// another service may have got another name here.
+func (h *history) find(ctx context.Context) (*library.View, error) {
+	was, err := h.named(ctx, h.doc.Name)
+	if err == nil && was == nil && h.from != "" {
+		v, err := h.GetByName(ctx, h.who, library.IDOf(h.who), h.doc.Name, library.WantedVersion{})
+		if fault.Of(err) == fault.NotFound {
+			return nil, nil //nolint:nilnil // as documented
+		}
+		if h.now = v; err == nil {
+			err = h.compare(ctx)
+		}
+		if fault.CodeOf(err) == OtherHistory {
+			return nil, fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("the name leads to %.100q here, and %s", v.Name, err))
+		}
+		return &v, err
+	}
+	if err != nil || was == nil {
+		return nil, err
+	}
+	h.now = *was
+	return was, h.compare(ctx)
 }
 
 // compare finds out how many of the versions are there. They must be the same, and no more.
@@ -258,8 +276,8 @@ func (h *history) draft(ctx context.Context, v format.Version) (draft prompt.Dra
 		d.Visibility = string(prompt.Public)
 	}
 	draft = d.Draft()
-	if h.from != "" && h.now.ID != "" { // what is no part of a version may be changed here
-		draft.Title, draft.Tags, draft.OwnTags = h.now.Title, h.now.Tags, h.now.OwnTags
+	if h.from != "" && h.now.ID != "" { // the other members may have been changed here
+		draft.Name, draft.Title, draft.Tags, draft.OwnTags = h.now.Name, h.now.Title, h.now.Tags, h.now.OwnTags
 		if h.now.Visibility == prompt.Public {
 			draft.Visibility = prompt.Public
 		}

@@ -50,7 +50,7 @@ type Prompt struct {
 // A Project is what the service has. Its members may be changed in Change, and before Start.
 type Project struct {
 	Prompts, Skills map[string]*Prompt
-	MostOnPage      int  // entries of a page, whatever is asked for; 0 for as many as are
+	MostOnPage      int  // entries of a page; 0 for as many as a request asks for
 	BySum           bool // contents of files are had by their digests and not by ids
 
 	// Before is asked before a request is answered, if it is not nil: a status that is not 0 is the

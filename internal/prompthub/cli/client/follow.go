@@ -146,12 +146,12 @@ func (c *Client) followOne(ctx context.Context, d format.Document, o Following) 
 	}
 	l.Visibility = d.Visibility
 	line, err := encode(l)
-	if err != nil {
-		return Entry{Outcome: Rejected.String(), Reason: err.Error()}, nil
+	var all [][]piece
+	if err == nil {
+		all, err = pieces(append(line, '\n'))
 	}
-	all, err := pieces(append(line, '\n'))
-	if err != nil {
-		return Entry{Outcome: Rejected.String(), Reason: strings.TrimPrefix(err.Error(), "line 1: ")}, nil
+	if err != nil { // of this prompt alone
+		return Entry{Outcome: Rejected.String(), Reason: strings.TrimPrefix(err.Error(), "line 1: ")}, nil //nolint:nilerr // the entry says it
 	}
 	how := url.Values{}
 	if o.DryRun {

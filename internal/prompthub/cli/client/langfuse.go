@@ -31,7 +31,7 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// What is read of another service, which may be anything.
+// The limits of answers of another service, which may be anything.
 const (
 	thereAtOnce   = 4                // requests on their way
 	therePatience = 15 * time.Minute // with one that asks to come back later
@@ -467,7 +467,7 @@ func (there versionThere) version(i Listed) (v format.Version, lost []string, er
 	return v, nil, errThere("it has neither a text nor messages")
 }
 
-// cut returns at most so many UTF-16 code units of a text.
+// cut returns the beginning of a text, of at most a number of UTF-16 code units.
 func cut(s string, most int) string {
 	n := 0
 	for at, r := range s {

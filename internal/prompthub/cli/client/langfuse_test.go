@@ -45,7 +45,7 @@ func readAll(t testing.TB, address string) (all map[string]string, err error) {
 	return all, nil
 }
 
-// many returns a project with so many prompts of two versions.
+// many returns a project with a number of prompts of two versions each.
 func many(n int) *langfusetest.Project {
 	p := &langfusetest.Project{Prompts: make(map[string]*langfusetest.Prompt)}
 	for i := range n {
@@ -61,7 +61,7 @@ func TestLangfusePages(t *testing.T) {
 	for _, most := range []int{0, 1, 7} {
 		p, n := many(25), 0
 		p.MostOnPage = most
-		p.Before = func(_ *langfusetest.Project, r *http.Request) int {
+		p.Before = func(*langfusetest.Project, *http.Request) int {
 			if n++; n%40 == 0 {
 				return http.StatusTooManyRequests
 			}
@@ -116,7 +116,7 @@ func TestLangfuseSkills(t *testing.T) {
 	}
 }
 
-// TestLangfuseChangesMeanwhile: what is read is what was there at one moment.
+// TestLangfuseChangesMeanwhile: the versions and labels of a prompt are those of one moment.
 func TestLangfuseChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	two := func(first, second []string) []langfusetest.Version {
@@ -162,7 +162,7 @@ func TestLangfuseChangesMeanwhile(t *testing.T) {
 	// a project that never stands still
 	p := many(3)
 	p.MostOnPage = 1
-	p.Before = func(p *langfusetest.Project, r *http.Request) int {
+	p.Before = func(p *langfusetest.Project, _ *http.Request) int {
 		p.Prompts[fmt.Sprint("new", len(p.Prompts))] = p.Prompts["p000"]
 		return 0
 	}
@@ -265,7 +265,7 @@ func TestEndlessLangfuse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "its versions have more than 32 MiB together", all["p000"])
 	p = many(1)
-	p.Answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.Answer = func(w http.ResponseWriter, _ *http.Request) bool {
 		for _, err := io.WriteString(w, `{"data":[`); err == nil; {
 			_, err = io.WriteString(w, strings.Repeat(" ", 1<<16))
 		}
