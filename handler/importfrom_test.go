@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -353,4 +354,26 @@ func TestImportFromCommandLine(t *testing.T) {
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "does not answer (status 500)")
 	require.Contains(t, errs, "run the same import again to go on")
+}
+
+// TestImportFromLangfuseDoor: the door that stands in for Langfuse gives the same, so that prompts
+// move from one service to another.
+func TestImportFromLangfuseDoor(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	_, outcomes, errs := importFrom(t, langfusetest.Sample().Start(t), "ann")
+	require.Len(t, outcomes, 5, errs)
+	status, body := sendAs(t, "ann", "POST", url+"/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)
+	require.Equal(t, http.StatusCreated, status, body)
+	var token struct{ ID, Token string }
+	require.NoError(t, json.Unmarshal([]byte(body), &token))
+	code, out, errs := handler(t, "import", "--from", "langfuse", "--url", url+"/lf", "--user", "bob", "--key", token.ID+":"+token.Token)
+	require.Equal(t, command.OK, code, out+errs)
+	prompts := func(user string) string {
+		made := regexp.MustCompile(`"madeBy":"[^"]*","madeAt":"[^"]*",`)
+		skill := regexp.MustCompile(`(?m)^\{"name":"fill-forms".*\n`)
+		return skill.ReplaceAllString(made.ReplaceAllString(allOf(t, user), ""), "")
+	}
+	require.Equal(t, prompts("ann"), prompts("bob"))
 }

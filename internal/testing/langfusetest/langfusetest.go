@@ -51,7 +51,7 @@ type Prompt struct {
 type Project struct {
 	Prompts, Skills map[string]*Prompt
 	MostOnPage      int  // entries of a page; 0 for as many as a request asks for
-	BySum           bool // contents of files are had by their digests and not by ids
+	ByID            bool // contents of files are had by their ids and not by their digests
 
 	// Before is asked before a request is answered, if it is not nil: a status that is not 0 is the
 	// answer. It may change the project.
@@ -291,10 +291,10 @@ func (p *Project) content(file string, q url.Values) (int, any) {
 	for _, s := range p.Skills {
 		for _, v := range s.Versions {
 			for _, content := range v.Files {
-				if !p.BySum && file == fileID(content)+"/content" {
+				if p.ByID && file == fileID(content)+"/content" {
 					return http.StatusOK, object{"content": content}
 				}
-				if p.BySum && file == "content" && q.Get("sha256Hashes") == digest(content) {
+				if !p.ByID && file == "content" && q.Get("sha256Hashes") == digest(content) {
 					return http.StatusOK, object{"data": []object{{"sha256Hash": digest(content), "content": content}}}
 				}
 			}

@@ -53,7 +53,7 @@ type Langfuse struct {
 	http       *http.Client
 	free       chan struct{} // has room for each request that may be on its way
 	tell       func(string)
-	bySum      atomic.Bool // see contentOf
+	byID       atomic.Bool // see contentOf
 }
 
 // NewLangfuse returns the project of a key, PUBLIC:SECRET, at an address. Tell is told of what
@@ -570,8 +570,8 @@ func inThere(err error, where string, of ...any) error {
 	return errThere(fmt.Sprintf(where, append(of, refused)...))
 }
 
-// contentOf reads the bytes of a file, which must have the digest that the list of files says. One
-// release of Langfuse gives them by the id of the file, another by the digest.
+// contentOf reads the bytes of a file, which must have the digest that the list of files says.
+// Langfuse gives them by the digest; when skills were new there it gave them by the id of the file.
 func (l *Langfuse) contentOf(ctx context.Context, id, sum string) ([]byte, error) {
 	digest, err := hex.DecodeString(sum)
 	if err != nil {
@@ -579,8 +579,8 @@ func (l *Langfuse) contentOf(ctx context.Context, id, sum string) ([]byte, error
 	}
 	byID := "/unstable/skills/files/" + url.PathEscape(id) + "/content"
 	bySum := "/unstable/skills/files/content?sha256Hashes=" + url.QueryEscape(base64.StdEncoding.EncodeToString(digest))
-	ways := []string{byID, bySum}
-	if l.bySum.Load() {
+	ways := []string{bySum, byID}
+	if l.byID.Load() {
 		ways = ways[1:]
 	}
 	for _, path := range ways {
@@ -593,7 +593,7 @@ func (l *Langfuse) contentOf(ctx context.Context, id, sum string) ([]byte, error
 		}
 		for text := range textsIn(answer) {
 			if is := sha256.Sum256([]byte(text)); bytes.Equal(is[:], digest) {
-				l.bySum.Store(path == bySum)
+				l.byID.Store(path == byID)
 				return []byte(text), nil
 			}
 		}

@@ -83,9 +83,9 @@ func TestLangfusePages(t *testing.T) {
 // TestLangfuseSkills: contents are read by either of two ways, and must be what their digests name.
 func TestLangfuseSkills(t *testing.T) {
 	t.Parallel()
-	for _, bySum := range []bool{false, true} {
+	for _, byID := range []bool{false, true} {
 		p := langfusetest.Sample()
-		p.BySum = bySum
+		p.ByID = byID
 		l, err := client.NewLangfuse(p.Start(t)+"/", langfusetest.Key, nil)
 		require.NoError(t, err)
 		list, err := l.List(t.Context())
