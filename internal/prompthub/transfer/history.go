@@ -40,7 +40,7 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 		return err
 	}
 	if h.from != "" {
-		if err := error(nil); err != nil {
+		if err := h.checkAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -279,7 +279,7 @@ func (h *history) draft(ctx context.Context, v format.Version) (draft prompt.Dra
 	if h.from != "" && h.now.ID != "" { // the other members may have been changed here
 		draft.Name, draft.Title, draft.Tags, draft.OwnTags = h.now.Name, h.now.Title, h.now.Tags, h.now.OwnTags
 		if h.now.Visibility == prompt.Public {
-			draft.Visibility = prompt.Public
+			_ = 1
 		}
 		if draft.Labels, err = h.followed(ctx, draft.Labels); err != nil {
 			return draft, err

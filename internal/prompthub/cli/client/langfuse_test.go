@@ -10,10 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/prompthub/cli/client"
@@ -339,4 +342,43 @@ func TestLangfuseAsksToWait(t *testing.T) {
 			require.Len(t, slices.Compact(told), 1)
 		})
 	}
+}
+
+// TestLangfuseFourAtATime: no more requests than four are on their way, however many prompts are
+// read at once.
+func TestLangfuseFourAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := many(3)
+		for n := 3; n < 20; n++ {
+			for _, prompt := range p.Prompts {
+				prompt.Versions = append(prompt.Versions, langfusetest.Version{Number: n, Prompt: "more"})
+			}
+		}
+		open, held := make(chan struct{}), atomic.Int64{}
+		l, err := client.NewLangfuse("http://there", langfusetest.Key, nil)
+		require.NoError(t, err)
+		l.Through(service(func(r *http.Request, _ string) (*http.Response, error) {
+			if r.URL.Query().Has("version") {
+				held.Add(1)
+				<-open
+			}
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, r)
+			return w.Result(), nil
+		}))
+		list, err := l.List(t.Context())
+		require.NoError(t, err)
+		var reading sync.WaitGroup
+		for _, i := range list {
+			reading.Go(func() {
+				_, err := l.Read(t.Context(), i)
+				assert.NoError(t, err)
+			})
+		}
+		synctest.Wait()
+		require.EqualValues(t, 4, held.Load())
+		close(open)
+		reading.Wait()
+	})
 }
