@@ -156,6 +156,9 @@ func (r *followed) add(f client.Followed) {
 
 // end writes the report: a table for people, and JSON for programs.
 func (r *followed) end(out io.Writer, asJSON, dryRun bool) error {
+	slices.SortFunc(r.all, func(a, b client.Followed) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
 	counts := make(map[string]int)
 	if !asJSON && len(r.all) > 0 {
 		fmt.Fprintf(out, "%-9s  %-6s  %8s  %s\n", "outcome", "kind", "versions", "name")
@@ -170,6 +173,9 @@ func (r *followed) end(out io.Writer, asJSON, dryRun bool) error {
 		}
 		for _, lost := range f.Lost {
 			fmt.Fprintf(out, "           without %s\n", inOneLine(lost))
+		}
+		for _, warning := range f.Warnings {
+			fmt.Fprintf(out, "           warning: %s\n", inOneLine(warning))
 		}
 	}
 	told := r.err

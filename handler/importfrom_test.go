@@ -340,6 +340,10 @@ func TestImportFromCommandLine(t *testing.T) {
 	require.Equal(t, command.LeftOut, code, errs)
 	require.Contains(t, out, "differs    prompt         4  gaps\n           version 3 says something else here than there")
 	require.Contains(t, out, `refused    prompt         1  \x1b[31m\nred`)
+	project.Prompts["Z-child"] = &langfusetest.Prompt{Versions: []langfusetest.Version{{Number: 1, Prompt: "x"}}}
+	project.Prompts["z-child"] = project.Prompts["Z-child"]
+	code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--names", "?-child", "--user", "bob")...)
+	require.Equal(t, command.OK, code, "a name that the other would take for its slug: %s%s", out, errs)
 	code, out, _ = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--json")...)
 	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, `{"name":"z child","kind":"prompt","outcome":"unchanged","versions":2}`+"\n")

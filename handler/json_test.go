@@ -103,8 +103,8 @@ func TestJSON(t *testing.T) {
 
 	t.Setenv("PROMPTHUB_URL", address)
 	followed := run(command.LeftOut, "import --from", "--from", "langfuse", "--url", langfusetest.Sample().Start(t), "--key", langfusetest.Key, "--names", "*/*")
-	require.Equal(t, "refused", followed[1]["outcome"], "what it includes was not asked for")
-	require.NotEmpty(t, followed[1]["reason"])
+	require.Equal(t, "refused", followed[0]["outcome"], "what it includes was not asked for")
+	require.NotEmpty(t, followed[0]["reason"])
 
 	dir := t.TempDir()
 	pulled := run(command.OK, "pull", dir)

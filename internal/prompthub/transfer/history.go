@@ -279,7 +279,7 @@ func (h *history) draft(ctx context.Context, v format.Version) (draft prompt.Dra
 	if h.from != "" && h.now.ID != "" { // the other members may have been changed here
 		draft.Name, draft.Title, draft.Tags, draft.OwnTags = h.now.Name, h.now.Title, h.now.Tags, h.now.OwnTags
 		if h.now.Visibility == prompt.Public {
-			_ = 1
+			draft.Visibility = prompt.Public
 		}
 		if draft.Labels, err = h.followed(ctx, draft.Labels); err != nil {
 			return draft, err
@@ -322,7 +322,7 @@ func (h *history) isFollowed(ctx context.Context, label string) (bool, error) {
 			return false, err
 		}
 		for _, m := range page.Items {
-			return m.Followed && m.Undone.At.IsZero(), nil
+			return m.Followed, nil
 		}
 		cursor = page.Next
 	}

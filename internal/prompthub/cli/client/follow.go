@@ -26,6 +26,8 @@ type Followed struct {
 	Versions int      `json:"versions"`
 	Reason   string   `json:"reason,omitempty"`
 	Lost     []string `json:"lost,omitempty"`
+	// what was written otherwise, as that library holds it
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // The outcomes for prompts of another service.
@@ -45,9 +47,12 @@ func (f Followed) Bare() bool {
 // otherHistory is the code of a prompt whose name one of another past has.
 const otherHistory = "OTHER_HISTORY"
 
-// Follow brings over the prompts of a list, and tells of each. Those that include what is not here
-// yet come again while others are made, and are told of last.
+// Follow brings over the prompts of a list, and tells of each. A name that another would take for
+// its slug comes first. Prompts that include what is not here yet come again while others are made,
+// and are told of last.
 func (c *Client) Follow(ctx context.Context, from *Langfuse, list []Listed, o Following, tell func(Followed)) error {
+	isSlug := func(i Listed) bool { return prompt.Slug(i.Name) == i.Name }
+	list = slices.Concat(slices.DeleteFunc(slices.Clone(list), func(i Listed) bool { return !isSlug(i) }), slices.DeleteFunc(slices.Clone(list), isSlug))
 	for {
 		var early []Listed
 		var refusals []Followed
@@ -116,6 +121,9 @@ func (c *Client) follow(ctx context.Context, from *Langfuse, list []Listed, o Fo
 		if err != nil {
 			return err
 		}
+		for _, w := range e.Warnings {
+			f.Warnings = append(f.Warnings, w.Text)
+		}
 		switch f.Reason, f.Lost = e.Reason, append(f.Lost, e.Loss...); {
 		case e.Outcome == Created.String():
 			f.Outcome = Made
@@ -151,7 +159,7 @@ func (c *Client) followOne(ctx context.Context, d format.Document, o Following) 
 		all, err = pieces(append(line, '\n'))
 	}
 	if err != nil { // of this prompt alone
-		return Entry{Outcome: Rejected.String(), Reason: strings.TrimPrefix(err.Error(), "line 1: ")}, nil //nolint:nilerr // the entry says it
+		return Entry{Outcome: Rejected.String(), Reason: strings.TrimPrefix(err.Error(), "line 1: ")}, nil
 	}
 	how := url.Values{}
 	if o.DryRun {

@@ -403,6 +403,7 @@ type versionThere struct {
 	Config        jsontext.Value `json:"config"`
 	Labels        []string       `json:"labels"`
 	CommitMessage string         `json:"commitMessage"`
+	Resolved      jsontext.Value `json:"resolutionGraph"` // of includes whose texts are put in
 	Files         []fileThere    `json:"files"`
 }
 
@@ -452,6 +453,9 @@ func (there versionThere) version(i Listed) (v format.Version, lost []string, er
 			return v, nil, errThere(fmt.Sprintf("it has %d files, and a skill has 1 to %d", len(v.Files), prompt.MaxFiles))
 		}
 		return v, nil, nil
+	}
+	if r := there.Resolved; len(r) > 0 && r.Kind() != 'n' {
+		return v, nil, errThere("Langfuse gives it with the texts that it includes in the place of the includes: one that knows resolve=false does not, update it")
 	}
 	if c := there.Config; len(c) > 0 && c.Kind() != 'n' && string(c) != "{}" {
 		v.Config = c
