@@ -322,7 +322,7 @@ func (h *history) isFollowed(ctx context.Context, label string) (bool, error) {
 			return false, err
 		}
 		for _, m := range page.Items {
-			return m.Followed, nil
+			return m.Followed && m.Undone.At.IsZero(), nil
 		}
 		cursor = page.Next
 	}
