@@ -348,6 +348,17 @@ func TestImportFromCommandLine(t *testing.T) {
 	require.Equal(t, command.LeftOut, code)
 	require.Contains(t, out, `{"name":"z child","kind":"prompt","outcome":"unchanged","versions":2}`+"\n")
 
+	// into a workspace
+	status, body := sendAs(t, "ann", "POST", url+"/api/v1/workspaces", `{"handle":"billing"}`)
+	require.Equal(t, http.StatusCreated, status, body)
+	for _, word := range []string{"made", "unchanged"} {
+		code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--names", "z child", "--workspace", "billing")...)
+		require.Equal(t, command.OK, code, errs)
+		require.Contains(t, out, word+" 1,")
+	}
+	_, body = sendAs(t, "ann", "GET", url+"/api/v1/workspaces/billing/prompts", "")
+	require.Contains(t, body, `"name":"z child"`)
+
 	// a service that ends ends the import, which says how to go on
 	project.Before = func(_ *langfusetest.Project, r *http.Request) int {
 		if strings.Contains(r.URL.Path, "child") {

@@ -26,7 +26,7 @@ type Followed struct {
 	Versions int      `json:"versions"`
 	Reason   string   `json:"reason,omitempty"`
 	Lost     []string `json:"lost,omitempty"`
-	// what was written otherwise, as that library holds it
+	// parts that were written otherwise, as the library holds them
 	Warnings []string `json:"warnings,omitempty"`
 }
 
