@@ -393,3 +393,24 @@ func TestImportFromLangfuseDoor(t *testing.T) {
 	}
 	require.Equal(t, prompts("ann"), prompts("bob"))
 }
+
+// TestImportFromLangfuseInParts: a history that is longer than one request may be comes in several.
+func TestImportFromLangfuseInParts(t *testing.T) {
+	clean(t)
+	_, url := startLocal(t, t.TempDir())
+	t.Setenv("PROMPTHUB_URL", url)
+	long := &langfusetest.Prompt{}
+	for n := 3; n < 130; n++ {
+		long.Versions = append(long.Versions, langfusetest.Version{Number: n, Prompt: fmt.Sprint(n, strings.Repeat("x", 32_000))})
+	}
+	long.Versions[1].Labels, long.Versions[120].Labels = []string{"first"}, []string{"production"}
+	there := (&langfusetest.Project{Prompts: map[string]*langfusetest.Prompt{"long": long}}).Start(t)
+	for _, c := range []struct{ outcome, flag string }{{"made", "--dry-run"}, {"made", "--private"}, {"unchanged", "--dry-run"}, {"unchanged", "--private"}} {
+		code, outcomes, errs := importFrom(t, there, "ann", c.flag)
+		require.Equal(t, map[string]string{"long": c.outcome}, outcomes, errs)
+		require.Equal(t, command.OK, code)
+	}
+	all := allOf(t, "ann")
+	require.Equal(t, 127, strings.Count(all, `"madeBy":"user-long"`))
+	require.Contains(t, all, `"version":129,`)
+}

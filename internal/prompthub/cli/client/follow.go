@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -168,11 +169,36 @@ func (c *Client) followOne(ctx context.Context, d format.Document, o Following) 
 	if c.workspace != "" {
 		how.Set("workspace", c.workspace)
 	}
+	isNew := false
+	if d.Versions[len(d.Versions)-1].Version > maxAtOnce { // the last of several answers would say that it was updated
+		if isNew, err = c.lacks(ctx, d.Name); err != nil {
+			return Entry{}, err
+		}
+	}
 	e, err := c.importHistory(ctx, slices.Concat(all...), "&"+how.Encode())
+	if isNew && e.Outcome == Updated.String() {
+		e.Outcome = Created.String()
+	}
 	if refused(err, false) {
 		return Entry{Outcome: Rejected.String(), Reason: err.Error()}, nil
 	}
 	return e, err
+}
+
+// maxAtOnce is the last number of versions that surely come with one request, which makes 50 changes
+// at most: two for each version that was deleted.
+const maxAtOnce = 15
+
+// lacks reports whether there is no prompt of a name.
+func (c *Client) lacks(ctx context.Context, name string) (bool, error) {
+	_, err := c.do(ctx, call{method: http.MethodGet, path: c.path(prompt.Ref{Name: name})}, nil)
+	switch {
+	case isStatus(err, http.StatusNotFound):
+		return true, nil
+	case refused(err, false): // as the import of it will be
+		return false, nil
+	}
+	return false, err
 }
 
 // servedFrom returns the lowest version that programs get which ask for none or for the latest.
