@@ -33,7 +33,7 @@ func (f *fromOther) flags(flags *flag.FlagSet) {
 	flags.StringVar(&f.keyFile, "key-file", "", "with --from, `file` with the key, PUBLIC:SECRET")
 	flags.StringVar(&f.keyEnv, "key-env", "", "with --from, `name` of the environment variable with the key")
 	flags.BoolVar(&f.insecure, "insecure", false, "with --from, send the key over http to another machine, where others may read it")
-	flags.StringVar(&f.names, "names", "", "with --from, only prompts of such names, as in 'billing/*': * is any number of characters, ? is one")
+	flags.StringVar(&f.names, "names", "", "with --from, only prompts of the names of a `pattern`, as in 'billing/*': * is any number of characters, ? is one")
 	flags.StringVar(&f.reportsTo, "report", "", "with --from, `file` that gets what became of each prompt, as JSON")
 }
 

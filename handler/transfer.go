@@ -140,7 +140,7 @@ that moved there, unless they were moved here since. Prompts of such names with 
 			flags.BoolVar(&c.private, "private", false, "only the caller may see them, which is the default")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title. With --from, the key itself, which others on the machine can read")
 			c.from.flags(flags)
-			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules and send nothing; the service is not asked: texts have the limit in MAX_TEXT here, and tags are not looked up")
+			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules and send nothing; the service is not asked: texts have the limit in MAX_TEXT here, and tags are not looked up. With --from the service is asked, and changes nothing")
 			return c.run
 		},
 	}
