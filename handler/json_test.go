@@ -15,6 +15,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/prompthub/promptdb"
 	"prompthub/internal/testing/apptest"
+	"prompthub/internal/testing/langfusetest"
 )
 
 // members reads in docs/cli.md which members the JSON of each command has; none for documents of
@@ -52,10 +53,11 @@ func TestJSON(t *testing.T) {
 	run := func(code int, name string, args ...string) []map[string]any {
 		t.Helper()
 		first, _, _ := strings.Cut(name, " ")
-		args = append([]string{first, "--json"}, args...)
+		caller := []string{first, "--json"}
 		if !slices.Contains([]string{"drill", "verify", "status", "reindex", "compact", "redrive", "restore", "move-user", "version", "health", "doctor"}, first) {
-			args = append(args, "--url", address, "--user", "ann")
+			caller = append(caller, "--url", address, "--user", "ann")
 		}
+		args = append(caller, args...)
 		got, out, errs := handler(t, args...)
 		require.Equal(t, code, got, "%v: %s%s", args, out, errs)
 		var all []map[string]any
@@ -100,6 +102,11 @@ func TestJSON(t *testing.T) {
 	code, account, errs := handler(t, "export", "--account", "--url", address, "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
 	require.NotEmpty(t, run(command.OK, "import --account", "--account", file(t, "account.jsonl", account)))
+
+	t.Setenv("PROMPTHUB_URL", address)
+	followed := run(command.LeftOut, "import --from", "--from", "langfuse", "--url", langfusetest.Sample().Start(t), "--key", langfusetest.Key, "--names", "*/*")
+	require.Equal(t, "refused", followed[0]["outcome"], "what it includes was not asked for")
+	require.NotEmpty(t, followed[0]["reason"])
 
 	dir := t.TempDir()
 	pulled := run(command.OK, "pull", dir)

@@ -86,6 +86,7 @@ type importing struct {
 	public        bool
 	private       bool
 	asJSON        *bool
+	from          fromOther
 }
 
 // visibility returns who may see a prompt whose file does not say.
@@ -101,7 +102,7 @@ func (c *importing) visibility() (prompt.Visibility, error) {
 
 func importCommand() command.Command {
 	return command.Command{
-		Name: "import", Args: []string{"FILE"}, Short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
+		Name: "import", Args: []string{"[FILE]"}, Short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
 		Long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API. FILE is a file, a folder or a
 ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
 *.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, lists of messages, YAML of Semantic Kernel and
@@ -120,7 +121,13 @@ JSON Lines that export wrote have all versions with their labels. A prompt of su
 that has others is rejected, but with --update. What a text includes may stand anywhere in FILE.
 
 Rows that break a rule are left out and printed with their number and reason, ten of each reason. The same file can be
-imported again: what was created from it before is unchanged.`,
+imported again: what was created from it before is unchanged.
+
+With --from langfuse there is no FILE: all prompts and skills of a project of Langfuse come over, each with its versions under
+their numbers, reasons and labels, and with who made them there, and when. --url is the address of Langfuse then, and the one
+of PromptHub is in PROMPTHUB_URL or its configuration; --key-file or --key-env names the key, PUBLIC:SECRET, which goes to
+Langfuse alone. The same again changes nothing, goes on where it was stopped, and brings what is new there: versions, and labels
+that moved there, unless they were moved here since. Prompts of such names with another history stay, and are told.`,
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := &importing{caller: callerFlags(flags), asJSON: jsonFlag(flags)}
 			c.caller.workspaceFlag(flags)
@@ -131,14 +138,21 @@ imported again: what was created from it before is unchanged.`,
 			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.BoolVar(&c.public, "public", false, "everybody may see prompts whose file does not say who may")
 			flags.BoolVar(&c.private, "private", false, "only the caller may see them, which is the default")
-			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title")
-			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules and send nothing; the service is not asked: texts have the limit in MAX_TEXT here, and tags are not looked up")
+			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title. With --from, the key itself, which others on the machine can read")
+			c.from.flags(flags)
+			flags.BoolVar(&c.dryRun, "dry-run", false, "hold the rows against the rules and send nothing; the service is not asked: texts have the limit in MAX_TEXT here, and tags are not looked up. With --from the service is asked, and changes nothing")
 			return c.run
 		},
 	}
 }
 
 func (c *importing) run(ctx context.Context, std command.Streams, args []string) error {
+	if err := c.from.check(c, len(args)); err != nil {
+		return err
+	}
+	if c.from.service != "" {
+		return c.importFrom(ctx, std)
+	}
 	if c.account {
 		return c.importAccount(ctx, std, args[0])
 	}

@@ -197,10 +197,20 @@ func (s *Service) SetLabel(ctx context.Context, who auth.User, id prompt.ID, lab
 
 // SetLabels is SetLabel for several labels at once.
 func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
-	return s.acting(ctx, who, id, func(as auth.User) error { return s.setLabelsAs(ctx, as, id, labels, n) })
+	return s.acting(ctx, who, id, func(as auth.User) error { return s.setLabelsAs(ctx, as, id, labels, n, actorOf(as)) })
 }
 
-func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
+// FollowLabels is SetLabels by an import, which moves labels as another service did: their history
+// tells so.
+func (s *Service) FollowLabels(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
+	return s.acting(ctx, who, id, func(as auth.User) error {
+		by := actorOf(as)
+		by.Follows = true
+		return s.setLabelsAs(ctx, as, id, labels, n, by)
+	})
+}
+
+func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64, by prompt.Actor) error {
 	if err := Needs(who, auth.ScopeWrite); err != nil {
 		return err
 	}
@@ -215,7 +225,7 @@ func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, 
 			return s.unlessForbidden(ctx, who, id, err)
 		}
 	}
-	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, actorOf(who), func(p prompt.Prompt) error {
+	_, err := s.db.SetLabels(ctx, IDOf(who), id, labels, n, by, func(p prompt.Prompt) error {
 		return publishes(who, p.Visibility == prompt.Public)
 	})
 	return s.unlessForbidden(ctx, who, id, err)

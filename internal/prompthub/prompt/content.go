@@ -148,6 +148,7 @@ type Version struct {
 	Message string  // why it was made, for people
 	Source  string  // the format of the file that it was made of, "" for none
 	Recall  *Recall // nil: it was not recalled
+	Made    Made    // of one that was brought over
 	Change
 }
 
@@ -171,7 +172,7 @@ func (v Version) Says(w Version) bool {
 func (p Prompt) Current() Version {
 	v := Version{
 		Number: p.Version, Content: p.Content(), Description: p.Description, FileHash: p.FileHash, Undescribed: p.Undescribed,
-		Files: p.Files, Bundle: p.Bundle, Message: p.Message, Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
+		Files: p.Files, Bundle: p.Bundle, Message: p.Message, Made: p.Made, Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
 	}
 	v.Hash = v.Digest()
 	return v

@@ -14,7 +14,7 @@ import (
 // prompt has each member that its content has not.
 func TestEveryMemberCounts(t *testing.T) {
 	t.Parallel()
-	said := []string{"Message", "Labels", "Anew", "AsBefore", "Source", "PreviousNames", "By", "FileBytes", "FilesAsBefore"} // with a draft, and not kept in it
+	said := []string{"Message", "Labels", "Anew", "AsBefore", "Source", "PreviousNames", "By", "FileBytes", "FilesAsBefore", "Made", "Follows"} // with a draft, and not kept in it
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[prompt.Draft]()) {
 		var d prompt.Draft
 		switch v := reflect.ValueOf(&d).Elem().FieldByIndex(field.Index); v.Kind() {

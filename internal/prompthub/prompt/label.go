@@ -71,6 +71,7 @@ type Move struct {
 	Label    string
 	From, To int64 // versions; 0 for none
 	Proposal int64 // that was merged; 0 for none
+	Followed bool  // an import made it, as another service did
 	Change
 	Undone Change // zero: it was not undone
 }

@@ -64,7 +64,21 @@ type Draft struct {
 	By Actor
 	// its names elsewhere, which a new prompt gets here if they are free; not kept
 	PreviousNames PreviousNames
+	// who made its version in another service, and when; kept with the version that it becomes
+	Made Made
+	// whether its labels get there as another service moved them; not kept here either
+	Follows bool
 }
+
+// Made says who made a version in the service that it was brought over from, and when, as that
+// service says it: the zero value says nothing.
+type Made struct {
+	By string // at most MaxMadeBy characters; no user of this library
+	At time.Time
+}
+
+// MaxMadeBy is how long the name may be that another service gives the maker of a version.
+const MaxMadeBy = 100
 
 // PreviousNames are the slug and the old names that a prompt had in the library it comes from.
 type PreviousNames struct {
@@ -132,6 +146,7 @@ func (d Draft) About() string {
 type Actor struct {
 	Key       UserID // the public key of a person, or the key of an access token
 	Publishes bool   // whether they may change what others rely on
+	Follows   bool   // whether an import moves labels as another service does
 }
 
 // A Prompt is a stored prompt with its tally.

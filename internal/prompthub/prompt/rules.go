@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -67,6 +68,7 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 	}
 	d.Description = c.note("description", d.Description, MaxDescription)
 	d.Message = c.note("message", d.Message, MaxMessage)
+	d.Made = c.made(d.Made)
 	d.Labels = c.labels(d.Labels)
 	limit := r.TextLimit()
 	if len(d.Files) > 0 {
@@ -82,6 +84,19 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 		return Draft{}, &fault.Error{Kind: fault.Invalid, Text: "the prompt breaks the rules named here", Fields: c.fields}
 	}
 	return d, d.checkFiles()
+}
+
+// made returns who made a version elsewhere, and when, as it is kept.
+func (c *checker) made(m Made) Made {
+	c.line("madeBy", m.By, MaxMadeBy)
+	c.readable("madeBy", m.By)
+	if m.At.IsZero() {
+		return m
+	}
+	if m.At = m.At.UTC().Truncate(time.Millisecond); m.At.Year() < 1970 || m.At.Year() > 9999 {
+		c.broken("madeAt", m.At.String(), "give a time from 1970 on")
+	}
+	return m
 }
 
 // checkFiles reports what keeps files from being those of a draft.

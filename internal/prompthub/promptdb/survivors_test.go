@@ -219,6 +219,8 @@ func TestEveryFieldIsKept(t *testing.T) {
 		w.edit(p.AuthorID, p.ID, func(p *prompt.Prompt) {
 			p.Name, p.Description, p.Message = name, "About "+name, "for "+name
 			p.Text += name + include("other|label=latest")
+			p.Made = prompt.Made{By: "maker of " + name, At: time.Date(2025, 1, 2, 3, 4, 5, 6_000_000, time.UTC)}
+			p.Labels, p.Follows = []string{"there"}, true
 		})
 	}
 	w.edit(p.AuthorID, p.ID, func(p *prompt.Prompt) {

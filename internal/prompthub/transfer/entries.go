@@ -39,6 +39,7 @@ type entry struct {
 	elsewhere  map[int64]string // hashes of versions that another request brings
 	last       int64            // number of the last version that this one brings
 	vote       string           // of its author
+	from       string           // the service that it goes on in; "" for none
 	former     prompt.PreviousNames
 	profile    *profile
 	voted      *voted
@@ -221,7 +222,7 @@ func accountEntry(lines []byte, n int) (e entry) {
 		case l.Of != "":
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
-			e.publicFrom, e.vote, e.former = l.PublicFrom, l.Vote, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
+			e.publicFrom, e.vote, e.from, e.former = l.PublicFrom, l.Vote, l.From, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
 			e.doc = format.Version{}.In(l.Document)
 			e.doc.Versions, e.doc.Extra = e.versions(l), format.Extra{Format: format.JSONLines}
 		}
@@ -317,19 +318,24 @@ func allVersions(d format.Document) (all []format.Version, gaps []int64, err err
 		if v.Version == 0 { // files of before had no numbers
 			v.Version = next
 		}
-		if v.Version < next || v.Version-next > maxGaps {
+		if v.Version < next {
 			return nil, nil, fmt.Errorf("version %d stands behind version %d", v.Version, next-1)
+		}
+		if v.Version-next > maxGaps {
+			return nil, nil, errManyGone
 		}
 		for ; next < v.Version; next++ {
 			all, gaps = append(all, gone(next, v.Kind)), append(gaps, next)
 		}
 		if len(gaps) > maxGaps { // which would take all memory, if each version had some before it
-			return nil, nil, fmt.Errorf("more than %d versions were deleted", maxGaps)
+			return nil, nil, errManyGone
 		}
 		all = append(all, v)
 	}
 	return all, gaps, nil
 }
+
+var errManyGone = fmt.Errorf("more than %d versions were deleted", maxGaps)
 
 // gone stands for a deleted version until it is deleted here too.
 func gone(n int64, kind prompt.Kind) format.Version {

@@ -68,6 +68,8 @@ type Account struct {
 	OldNames        []string `json:"oldNames,omitempty"`   // that lead to it too
 	PublicFrom      int64    `json:"publicFrom,omitempty"` // the first version that others see
 	Vote            string   `json:"vote,omitempty"`       // the author's own
+	// the service that it is brought over from and goes on in; no export has one
+	From string `json:"from,omitempty"`
 }
 
 // Export returns a part of all that the caller has, and the cursor of the next part.
@@ -139,6 +141,7 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]b
 	d := format.Of(prompt.Draft{}.With(v.Content))
 	made := format.Version{
 		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables, Message: v.Message,
+		MadeBy: v.Made.By, MadeAt: v.Made.At,
 	}
 	if !v.Undescribed {
 		made.Description = &v.Description

@@ -14,8 +14,12 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// errOther is the trouble of a prompt whose name one of another past has.
-var errOther = errors.New("name: a prompt of yours has this name and another history; rename one of the two")
+// OtherHistory is the code of a prompt whose name one of another past has.
+const OtherHistory fault.Code = "OTHER_HISTORY"
+
+func errOther() error {
+	return fault.Coded(fault.Conflict, OtherHistory, "name: a prompt of yours has this name and another history; rename one of the two")
+}
 
 // history makes a prompt with all its versions, or goes on where an import was cut short. Versions
 // have the numbers that they had; others see of them what they saw.
@@ -30,26 +34,28 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 		}
 	}
 	item.Outcome = Unchanged
-	was, err := im.named(ctx, e.doc.Name)
+	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps, bytes: sentBytes(versions)}
+	was, err := h.find(ctx)
 	if err != nil {
 		return err
 	}
-	h := &history{importer: im, entry: e, item: item, versions: versions, gaps: gaps, bytes: sentBytes(versions)}
-	if was != nil {
-		h.now = *was
-		if err := h.compare(ctx); err != nil {
+	if h.from != "" {
+		if err := h.checkAll(ctx); err != nil {
 			return err
 		}
 	}
 	for _, v := range versions[h.have:] {
 		if _, ok := h.elsewhere[v.Version]; ok {
+			if im.DryRun && was == nil {
+				continue
+			}
 			if v.Version < h.last {
 				return fmt.Errorf("version %d comes first, which another part of the file brings", v.Version)
 			}
 			return nil // the rest comes with the next part
 		}
 		if err := h.add(ctx, v); err != nil {
-			return fmt.Errorf("version %d: %w", v.Version, err)
+			return inVersion(v.Version, err)
 		}
 	}
 	if im.DryRun && was == nil {
@@ -71,6 +77,31 @@ type history struct {
 	have      int               // of the versions are there
 	there     map[int64]bool    // their numbers
 	recalled  map[int64]bool    // those that were recalled
+	follows   map[string]bool   // whether labels move as they do in the service that it goes on in
+}
+
+// find returns the prompt of the name, nil for none, and compares what it has. One that goes on in
+// another service may have got another name here.
+func (h *history) find(ctx context.Context) (*library.View, error) {
+	was, err := h.named(ctx, h.doc.Name)
+	if err == nil && was == nil && h.from != "" {
+		v, err := h.GetByName(ctx, h.who, library.IDOf(h.who), h.doc.Name, library.WantedVersion{})
+		if fault.Of(err) == fault.NotFound {
+			return nil, nil //nolint:nilnil // as documented
+		}
+		if h.now = v; err == nil {
+			err = h.compare(ctx)
+		}
+		if fault.CodeOf(err) == OtherHistory {
+			return nil, fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("the name leads to %.100q here, and %s", v.Name, err))
+		}
+		return &v, err
+	}
+	if err != nil || was == nil {
+		return nil, err
+	}
+	h.now = *was
+	return was, h.compare(ctx)
 }
 
 // compare finds out how many of the versions are there. They must be the same, and no more.
@@ -82,8 +113,8 @@ func (h *history) compare(ctx context.Context) error {
 			return err
 		}
 		for _, v := range page.Items {
-			if v.Number > int64(len(h.versions)) || !h.names(h.versions[v.Number-1], v.Hash) {
-				return errOther
+			if err := h.same(v); err != nil {
+				return err
 			}
 			h.there[v.Number], h.recalled[v.Number] = true, v.Recall != nil
 			h.have = max(h.have, int(v.Number))
@@ -96,11 +127,66 @@ func (h *history) compare(ctx context.Context) error {
 		}
 	}
 	for n := range h.have {
-		if !h.there[int64(n+1)] && !slices.Contains(h.gaps, int64(n+1)) {
-			return errOther
+		if h.there[int64(n+1)] || slices.Contains(h.gaps, int64(n+1)) {
+			continue
+		}
+		if h.from == "" {
+			return errOther()
+		}
+		h.item.Loss = append(h.item.Loss, fmt.Sprintf("version %d (it was deleted here)", n+1))
+	}
+	return nil
+}
+
+// same compares a version that is there. One that was deleted in the service where the prompt goes
+// on stays here.
+func (h *history) same(v prompt.Version) error {
+	n := v.Number
+	switch {
+	case n <= int64(len(h.versions)) && h.names(h.versions[n-1], v.Hash):
+		return nil
+	case h.from == "":
+		return errOther()
+	case n > int64(len(h.versions)):
+		return fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("version %d was made here and not there; the prompt stays as it is", n))
+	case !slices.Contains(h.gaps, n):
+		return fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("version %d says something else here than there; the prompt stays as it is: rename one of the two to have both", n))
+	}
+	h.gaps = slices.DeleteFunc(slices.Clone(h.gaps), func(gap int64) bool { return gap == n })
+	h.item.Loss = append(h.item.Loss, fmt.Sprintf("the deletion of version %d (it stays here)", n))
+	return nil
+}
+
+// checkAll holds the versions that are not there against the rules, so that a prompt of which one
+// breaks them is not made in part.
+func (h *history) checkAll(ctx context.Context) error {
+	for _, v := range h.versions[h.have:] {
+		if _, ok := h.elsewhere[v.Version]; ok {
+			continue
+		}
+		draft, err := h.draft(ctx, v)
+		if err == nil {
+			err = h.Check(ctx, h.who, draft, h.now.Tags)
+		}
+		if err != nil {
+			return inVersion(v.Version, err)
 		}
 	}
 	return nil
+}
+
+// inVersion says of an error in which version it is.
+func inVersion(n int64, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return fmt.Errorf("version %d: %w", n, err)
+	}
+	in := *f
+	in.Text, in.Fields = fmt.Sprintf("version %d: %s", n, f.Text), slices.Clone(f.Fields)
+	for i := range in.Fields {
+		in.Fields[i].Name = fmt.Sprintf("version %d: %s", n, f.Fields[i].Name)
+	}
+	return &in
 }
 
 // files returns the files of a version with their bytes, which a line of the history has, or a
@@ -182,16 +268,71 @@ func sentBytes(versions []format.Version) map[string][]byte {
 	return all
 }
 
-// add makes a version.
-func (h *history) add(ctx context.Context, v format.Version) (err error) {
+// draft returns what a version makes of the prompt.
+func (h *history) draft(ctx context.Context, v format.Version) (draft prompt.Draft, err error) {
 	d := v.In(h.doc)
 	d.Versions, d.Visibility = nil, string(prompt.Private)
 	if at := h.publishedAt(); at > 0 && v.Version >= at {
 		d.Visibility = string(prompt.Public)
 	}
-	draft := d.Draft()
+	draft = d.Draft()
+	if h.from != "" && h.now.ID != "" { // the other members may have been changed here
+		draft.Name, draft.Title, draft.Tags, draft.OwnTags = h.now.Name, h.now.Title, h.now.Tags, h.now.OwnTags
+		if h.now.Visibility == prompt.Public {
+			draft.Visibility = prompt.Public
+		}
+		if draft.Labels, err = h.followed(ctx, draft.Labels); err != nil {
+			return draft, err
+		}
+	}
 	draft.Anew, draft.AsBefore, draft.FilesAsBefore = true, v.Description == nil, true
-	if draft.Files, draft.FileBytes, err = h.files(ctx, v.Files); err != nil {
+	draft.Made, draft.Follows = prompt.Made{By: v.MadeBy, At: v.MadeAt}, h.from != ""
+	draft.Files, draft.FileBytes, err = h.files(ctx, v.Files)
+	return draft, err
+}
+
+// followed returns those of the labels that move as they do in the service that the prompt goes on
+// in, and notes the others: they were moved here since.
+func (h *history) followed(ctx context.Context, labels []string) (list []string, err error) {
+	for _, label := range labels {
+		follows, known := h.follows[label]
+		if !known {
+			if follows, err = h.isFollowed(ctx, label); err != nil {
+				return nil, err
+			}
+			if h.follows == nil {
+				h.follows = make(map[string]bool)
+			}
+			if h.follows[label] = follows; !follows {
+				h.item.Loss = append(h.item.Loss, fmt.Sprintf("labels (%s was moved here since)", label))
+			}
+		}
+		if follows {
+			list = append(list, label)
+		}
+	}
+	return list, nil
+}
+
+// isFollowed reports whether a label was not moved but by an import.
+func (h *history) isFollowed(ctx context.Context, label string) (bool, error) {
+	for cursor, more := "", true; more; more = cursor != "" {
+		page, err := h.LabelHistory(ctx, h.who, h.now.ID, label, 1, cursor)
+		if err != nil {
+			return false, err
+		}
+		for _, m := range page.Items {
+			return m.Followed && m.Undone.At.IsZero(), nil
+		}
+		cursor = page.Next
+	}
+	return true, nil
+}
+
+// add makes a version.
+func (h *history) add(ctx context.Context, v format.Version) error {
+	draft, err := h.draft(ctx, v)
+	if err != nil {
 		return err
 	}
 	if h.item.Outcome == Unchanged {
@@ -245,7 +386,7 @@ func (h *history) save(ctx context.Context, d prompt.Draft) (v library.View, err
 // the others. It returns how many it put there.
 func (h *history) setEach(ctx context.Context, labels []string, version int64) (n int, err error) {
 	for _, label := range labels {
-		err := h.SetLabel(ctx, h.who, h.now.ID, label, version)
+		err := h.put(ctx, []string{label}, version)
 		if fault.CodeOf(err) == prompt.NeedsProposal {
 			if note := fmt.Sprintf("labels (%s moves by a proposal alone)", label); !slices.Contains(h.item.Loss, note) {
 				h.item.Loss = append(h.item.Loss, note)
@@ -258,6 +399,14 @@ func (h *history) setEach(ctx context.Context, labels []string, version int64) (
 		n++
 	}
 	return n, nil
+}
+
+// put puts labels on a version.
+func (h *history) put(ctx context.Context, labels []string, version int64) error {
+	if h.from != "" {
+		return h.FollowLabels(ctx, h.who, h.now.ID, labels, version)
+	}
+	return h.SetLabels(ctx, h.who, h.now.ID, labels, version)
 }
 
 // finish deletes what stands for deleted versions, and sets labels and visibility where an earlier
@@ -317,15 +466,20 @@ func (h *history) labels(ctx context.Context) error {
 		return err
 	}
 	for _, v := range h.versions {
-		if h.recalled[v.Version] {
+		if h.recalled[v.Version] || h.from != "" && !h.there[v.Version] {
 			continue
 		}
 		missing := slices.DeleteFunc(slices.Clone(v.Labels), func(l string) bool { return has[l] == v.Version || l == prompt.Latest })
+		if h.from != "" {
+			if missing, err = h.followed(ctx, missing); err != nil {
+				return err
+			}
+		}
 		if len(missing) == 0 {
 			continue
 		}
 		before, set := h.item.Outcome, len(missing)
-		err := h.change(func() error { return h.SetLabels(ctx, h.who, h.now.ID, missing, v.Version) })
+		err := h.change(func() error { return h.put(ctx, missing, v.Version) })
 		if fault.CodeOf(err) == prompt.NeedsProposal {
 			set, err = h.setEach(ctx, missing, v.Version)
 		}

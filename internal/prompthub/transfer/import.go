@@ -129,8 +129,8 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 		if err := item.rejected(library.Told(who, err)); err != nil {
 			return r, err
 		}
-		if item.Code == prompt.TextTooLong {
-			item.Reason += longer(format.Row{Document: e.doc}.Units())
+		if units := (format.Row{Document: e.doc}).Units(); units > 0 && item.Code == prompt.TextTooLong {
+			item.Reason += longer(units)
 		}
 		if !who.May(auth.ScopeRead) && (o.DryRun || item.Outcome != Created && item.Outcome != Updated) {
 			item.ID = "" // which prompt has a name is for readers

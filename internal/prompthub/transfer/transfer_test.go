@@ -355,6 +355,71 @@ func TestHistoryInParts(t *testing.T) {
 	}
 }
 
+// TestFollowedInParts: a prompt that goes on in another service is the same after an import that was
+// stopped at any write, whole or in parts, and where versions were added meanwhile.
+func TestFollowedInParts(t *testing.T) {
+	t.Parallel()
+	const begin = `{"name":"p","title":"","tags":["text"],"visibility":"private","from":"langfuse","versions":[` +
+		`{"version":2,"text":"b","madeBy":"ann","madeAt":"2025-03-04T05:06:07.8Z","description":""},{"version":3,"text":"c","labels":["production"],"description":""}`
+	const more = `{"version":5,"text":"c","madeBy":"bob","description":""},{"version":6,"kind":"chat","messages":[{"role":"user","content":"d"}],"description":"","labels":["production"]}]}` + "\n"
+	old, line := begin+"]}\n", strings.Replace(begin, `,"labels":["production"]`, "", 1)+","+more
+	o := transfer.Options{File: "account.jsonl"}
+	whole, _ := newService(t)
+	require.Equal(t, []string{"p created"}, outcomes(take(t, whole, line, o)))
+	want := give(t, whole)
+	require.Contains(t, want, `"text":"b","madeBy":"ann","madeAt":"2025-03-04T05:06:07.8Z","description":""`)
+	require.Contains(t, want, `"labels":["production"],"description":""`)
+	for _, lines := range [][]string{{line}, {old, line}, {part(t, line, 0, 4), part(t, line, 4, 9)}} {
+		for writes := -1; writes < 40; writes += 3 {
+			s, store := newService(t)
+			for _, l := range lines {
+				items := take(t, s, l, transfer.Options{File: "account.jsonl", DryRun: true})
+				require.NotEqual(t, transfer.Rejected, items[0].Outcome, items[0].Reason)
+			}
+			require.Equal(t, "{\"profile\":{}}\n", give(t, s), "a dry run")
+			store.fail(writes)
+			var err error
+			for _, l := range lines {
+				if err == nil {
+					_, err = transfer.Import(t.Context(), s, ann, []byte(l), o)
+				}
+			}
+			require.True(t, err == nil || writes >= 0)
+			store.fail(-1)
+			store.wait(2 * time.Minute) // until the lease of the stopped writer has ended
+			for _, l := range lines {
+				for _, item := range take(t, s, l, o) {
+					require.Empty(t, item.Loss)
+				}
+			}
+			require.Equal(t, want, give(t, s), "%d lines, after %d writes", len(lines), writes)
+			for _, l := range lines[len(lines)-1:] {
+				require.Equal(t, []string{"p unchanged"}, outcomes(take(t, s, l, o)))
+			}
+		}
+	}
+}
+
+// TestMadeElsewhere: who made a version elsewhere, and when, is told in one line and as a time.
+func TestMadeElsewhere(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	for made, want := range map[string]string{
+		`"madeBy":"` + strings.Repeat("x", 101) + `"`: "version 1: madeBy: shorten this to at most 100 characters, it has 101",
+		`"madeBy":"a\nb"`:                 "version 1: madeBy: send one line",
+		`"madeAt":"1789-01-01T00:00:00Z"`: "version 1: madeAt: give a time from 1970 on",
+		`"madeAt":"yesterday"`:            "not a line of an account",
+		`"madeBy":7`:                      "not a line of an account",
+	} {
+		for _, from := range []string{"", `"from":"langfuse",`} {
+			items := take(t, s, `{"name":"p","title":"P","tags":[],"visibility":"private",`+from+`"versions":[{"version":1,"text":"x",`+made+`}]}`+"\n", transfer.Options{File: "a.jsonl"})
+			require.Equal(t, []transfer.Outcome{transfer.Rejected}, []transfer.Outcome{items[0].Outcome}, made)
+			require.Contains(t, items[0].Reason, want)
+		}
+	}
+	require.Equal(t, "{\"profile\":{}}\n", give(t, s))
+}
+
 // allocated returns how many bytes were allocated until now.
 func allocated() uint64 {
 	var m runtime.MemStats
@@ -369,7 +434,7 @@ func TestLimitsOfHistories(t *testing.T) {
 	gap := `{"name":"gap","title":"T","tags":[],"visibility":"private","versions":[{"version":102,"text":"x"}]}` + "\n"
 	items := take(t, s, gap, transfer.Options{File: "a.jsonl"})
 	require.Equal(t, []string{"gap rejected"}, outcomes(items))
-	require.Equal(t, "version 102 stands behind version 0", items[0].Reason)
+	require.Equal(t, "more than 100 versions were deleted", items[0].Reason)
 	holes := `{"name":"holes","title":"T","tags":[],"visibility":"private","versions":[{"version":61,"text":"x"},{"version":122,"text":"y"}]}` + "\n"
 	items = take(t, s, holes, transfer.Options{File: "a.jsonl"})
 	require.Equal(t, "more than 100 versions were deleted", items[0].Reason)

@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb", "internal/storage"},
 	prompthub + "library":           {prompthub + "prompt", prompthub + "files", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
 	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
-	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize"},
+	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize", "internal/legible"},
 	prompthub + "doors": {
 		prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "transfer", prompthub + "doors.", prompthub + "doors/web/theme", prompthub + "doors/web/markdown",
 		"internal/http", "internal/jsonsize", "internal/legible", "internal/telemetry",

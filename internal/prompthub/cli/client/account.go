@@ -95,12 +95,12 @@ func (c *Client) ImportAccount(ctx context.Context, file []byte, tell func(Entry
 	}
 	for _, list := range all {
 		if len(list) > 1 {
-			all, err := c.importHistory(ctx, list)
+			all, err := c.importHistory(ctx, list, "")
 			if err != nil {
 				return err
 			}
 			tell(all)
-		} else if err := c.importPiece(ctx, list[0], tell); err != nil {
+		} else if err := c.importPiece(ctx, list[0], "", tell); err != nil {
 			return err
 		}
 	}
@@ -108,9 +108,9 @@ func (c *Client) ImportAccount(ctx context.Context, file []byte, tell func(Entry
 }
 
 // importHistory has the service take in the history of one prompt, a part after another.
-func (c *Client) importHistory(ctx context.Context, parts []piece) (all Entry, err error) {
+func (c *Client) importHistory(ctx context.Context, parts []piece, how string) (all Entry, err error) {
 	for _, p := range parts {
-		err = c.importPiece(ctx, p, func(e Entry) { all = all.and(e) })
+		err = c.importPiece(ctx, p, how, func(e Entry) { all = all.and(e) })
 		if err != nil || all.Outcome == Rejected.String() {
 			return all, err
 		}
@@ -123,16 +123,22 @@ func (e Entry) and(next Entry) Entry {
 	if e.Outcome != "" && next.Outcome != Rejected.String() && (e.Outcome == Created.String() || next.Outcome == Unchanged.String()) {
 		next.Outcome = e.Outcome
 	}
+	for _, lost := range e.Loss {
+		if !slices.Contains(next.Loss, lost) {
+			next.Loss = append(next.Loss, lost)
+		}
+	}
 	return next
 }
 
-func (c *Client) importPiece(ctx context.Context, p piece, tell func(Entry)) error {
+// importPiece sends a piece, with what the query says of how it must be taken in.
+func (c *Client) importPiece(ctx context.Context, p piece, how string, tell func(Entry)) error {
 	for from, more := 0, true; more; {
 		var r struct {
 			Items []Entry `json:"items"`
 			Next  *int    `json:"next"`
 		}
-		k := call{method: http.MethodPost, path: "/import?file=account.jsonl&from=" + strconv.Itoa(from), body: p.lines}
+		k := call{method: http.MethodPost, path: "/import?file=account.jsonl&from=" + strconv.Itoa(from) + how, body: p.lines}
 		if _, err := c.do(ctx, k, &r); err != nil {
 			return err
 		}

@@ -19,10 +19,16 @@ const (
 // patiently sends a call until there is an answer that counts. Every call may be sent
 // twice: it reads, or carries a key.
 func (c *Client) patiently(ctx context.Context, k call) (answer, error) {
+	return patiently(ctx, patience, func() (answer, error) { return c.send(ctx, k) })
+}
+
+// patiently sends until there is an answer that counts, and no longer than patience where a service
+// asks to come back later.
+func patiently(ctx context.Context, patience time.Duration, send func() (answer, error)) (answer, error) {
 	start, wait := time.Now(), firstWait
 	lost := false
 	for {
-		a, err := c.send(ctx, k)
+		a, err := send()
 		switch {
 		case ctx.Err() != nil:
 			return a, ctx.Err()

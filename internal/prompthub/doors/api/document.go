@@ -48,7 +48,7 @@ func codes(code *huma.Schema) {
 // what to do about each.
 var Codes = slices.Concat(library.Codes, []fault.Code{
 	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries, format.YAMLTooLarge, format.AliasesTooLarge,
-	transfer.EntryRefused, transfer.Unreadable, jsonsize.TooManyParts,
+	transfer.EntryRefused, transfer.OtherHistory, transfer.Unreadable, jsonsize.TooManyParts,
 	archive.Broken, archive.Link, prompt.BadPath, prompt.BadSkill, prompt.NameDiffers, prompt.UnknownContent, prompt.FilesTooLarge, prompt.PathsCollide, prompt.TooManyFiles,
 	prompt.IncludeUnresolved, legible.InvisibleCharacters, prompt.LabelIsNumber, prompt.NameTaken, legible.NothingVisible, prompt.TextTooLong,
 	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.Busy, httpjson.TooManyAtOnce, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,

@@ -132,7 +132,12 @@ func (a *api) encodeVersion(owner prompt.UserID, v prompt.Version) Version {
 	if r := v.Recall; r != nil {
 		recall = &Recall{Reason: r.Reason, By: a.Service.KeyOf(owner, r.By), At: httpjson.FormatTime(r.At)}
 	}
+	madeAt := ""
+	if !v.Made.At.IsZero() {
+		madeAt = httpjson.FormatTime(v.Made.At)
+	}
 	return Version{
+		MadeBy: v.Made.By, MadeAt: madeAt,
 		Recall: recall, Description: description, FileHash: v.FileHash,
 		Kind: kind, Messages: list, Config: config, Variables: declared,
 		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.KeyOf(owner, v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},

@@ -203,6 +203,8 @@ type Version struct {
 	Message     string   `json:"message" doc:"Why it was made" example:"Names the language first"`
 	CreatedBy   string   `json:"createdBy" doc:"Names the user who made it, as authorId of prompts" example:"a_mfrggzdfmztwq2lknnwg23tpoa"`
 	CreatedAt   string   `json:"createdAt" format:"date-time" doc:"UTC" example:"2026-03-04T05:06:07.891Z"`
+	MadeBy      string   `json:"madeBy,omitempty" doc:"Of a version that was brought over: who made it there, as that service says" example:"cm1user"`
+	MadeAt      string   `json:"madeAt,omitempty" format:"date-time" doc:"Of a version that was brought over: when it was made there" example:"2025-03-04T05:06:07.891Z"`
 	Hash        string   `json:"hash" doc:"SHA-256 of what the version says: content, description, and the newest file that it or a version before it was made of; the same for the same. That of a version made before versions had descriptions names its content alone" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Recall      *Recall  `json:"recall,omitempty" doc:"Absent if it was not recalled"`
 	Labels      []string `json:"labels" nullable:"false" doc:"On this version; latest is on the one that the prompt holds" example:"[\"latest\",\"production\"]"`

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -128,6 +129,8 @@ type Version struct {
 	Labels    []string          `json:"labels,omitempty"`
 	Message   string            `json:"message,omitempty"`
 	CreatedAt string            `json:"createdAt,omitempty"`
+	MadeBy    string            `json:"madeBy,omitempty"` // in the service that it was brought over from
+	MadeAt    time.Time         `json:"madeAt,omitzero"`
 	Recall    string            `json:"recall,omitempty"` // why it was recalled; "" if it was not
 	Source    *Source           `json:"source,omitempty"` // the file that it was made of
 

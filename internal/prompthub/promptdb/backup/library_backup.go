@@ -27,6 +27,8 @@ type contentLine struct {
 	Message     string        `json:"message,omitempty"`
 	By          prompt.UserID `json:"by"`
 	At          time.Time     `json:"at"`
+	MadeBy      string        `json:"madeThereBy,omitempty"`
+	MadeAt      time.Time     `json:"madeThereAt,omitzero"`
 
 	Source *sourceLine `json:"source,omitempty"`
 }
@@ -74,6 +76,7 @@ type moveLine struct {
 	From     int64         `json:"from,omitempty"`
 	To       int64         `json:"to,omitempty"`
 	Proposal int64         `json:"proposal,omitempty"`
+	Followed bool          `json:"followed,omitempty"`
 	By       prompt.UserID `json:"by"`
 	At       time.Time     `json:"at"`
 	UndoneBy prompt.UserID `json:"undoneBy,omitempty"`
@@ -232,7 +235,7 @@ func (b *backup) contents(ctx context.Context, rec schema.Record, above int64, w
 		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
 			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Source: source,
+			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Source: source, MadeBy: v.Made.By, MadeAt: v.Made.At,
 		}}); err != nil {
 			return err
 		}
@@ -261,7 +264,7 @@ func (b *backup) moves(ctx context.Context, rec schema.Record) error {
 	return b.sideLines(ctx, rec, schema.MovesOf(rec.ID), func(row table.Row) *line {
 		m := schema.ParseMoveRow(row)
 		return &line{Kind: "move", Move: &moveLine{
-			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, Proposal: m.Proposal, By: m.By, At: m.At,
+			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, Proposal: m.Proposal, Followed: m.Followed, By: m.By, At: m.At,
 			UndoneBy: m.Undone.By, UndoneAt: m.Undone.At,
 		}}
 	})
@@ -297,7 +300,7 @@ func (l *contentLine) rows() (versionRows, error) {
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
 	v, kept := prompt.Version{
 		Number: l.Version, Content: content, Description: l.Description, FileHash: l.FileHash, Undescribed: !l.Described,
-		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
+		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Made: prompt.Made{By: l.MadeBy, At: l.MadeAt}, Change: prompt.Change{By: l.By, At: l.At},
 	}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format
@@ -381,7 +384,7 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 		re.beside.MovedAt = l.At
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.MoveRow(l.Author, id, prompt.Move{
-		Label: l.Label, From: l.From, To: l.To, Proposal: l.Proposal, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
+		Label: l.Label, From: l.From, To: l.To, Proposal: l.Proposal, Followed: l.Followed, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
 	}))
 }
 

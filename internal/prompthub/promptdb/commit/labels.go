@@ -34,7 +34,7 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 			c.MovedAt = at
 			c.Moves++
 			ops = append(ops, table.Op{Kind: table.Insert, Row: schema.MoveRow(w.author, w.id, prompt.Move{
-				Label: label, From: from, To: to, Proposal: proposal, Change: prompt.Change{By: cmp.Or(by.Key, w.author), At: at},
+				Label: label, From: from, To: to, Proposal: proposal, Followed: by.Follows, Change: prompt.Change{By: cmp.Or(by.Key, w.author), At: at},
 			})})
 		}
 	}

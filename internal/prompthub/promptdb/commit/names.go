@@ -147,6 +147,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	if err := w.mayMove(ctx, ruled, c, now.Labels, now.Version, by); err != nil {
 		return nil, err
 	}
+	by.Follows = now.Follows
 	c, ops := w.moveOps(c, now.Labels, now.Version, by, 0)
 	now.Labels, now.By, w.more = nil, prompt.Actor{}, schema.Usage{}
 	left, err := w.renamed(ctx, was, ruled, &c, by)
@@ -171,7 +172,7 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 		ops = append(ops, w.closeAll(&c, now.Prompt, by)...)
 	}
 	versions, size := w.versionOps(was, *now)
-	now.Source = nil
+	now.Source, now.Made, now.Follows = nil, prompt.Made{}, false
 	c.Bytes += size
 	c.Files += files
 	if err := w.grows(before, c, was == nil); err != nil {

@@ -314,7 +314,7 @@ type VersionPage struct {
 }
 
 // versionHeadProps is what a list shows of a version.
-var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash", "Recall"}
+var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash", "Recall", "MadeThereBy", "MadeThereAt"}
 
 // Versions returns the versions of a prompt that the viewer may see, the newest first, from below a
 // number on; 0 for all.

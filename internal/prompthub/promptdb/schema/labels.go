@@ -267,6 +267,9 @@ func MoveRow(author prompt.UserID, id prompt.ID, m prompt.Move) table.Row {
 	if m.Proposal > 0 {
 		row.Props = append(row.Props, table.Prop{Name: "Proposal", Value: table.Int64(m.Proposal)})
 	}
+	if m.Followed {
+		row.Props = append(row.Props, table.Prop{Name: "Followed", Value: table.Bool(true)})
+	}
 	if !m.Undone.At.IsZero() {
 		row.Props = append(row.Props, UndoneProps(m.Undone)...)
 	}
@@ -286,8 +289,9 @@ func ParseMoveRow(row table.Row) prompt.Move {
 	p := row.Props
 	return prompt.Move{
 		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(), Proposal: p.Get("Proposal").Int(),
-		Change: prompt.Change{By: UserIn(p, "MovedBy"), At: p.Get("MovedAt").Time()},
-		Undone: prompt.Change{By: UserIn(p, "UndoneBy"), At: p.Get("UndoneAt").Time()},
+		Followed: p.Get("Followed").Bool(),
+		Change:   prompt.Change{By: UserIn(p, "MovedBy"), At: p.Get("MovedAt").Time()},
+		Undone:   prompt.Change{By: UserIn(p, "UndoneBy"), At: p.Get("UndoneAt").Time()},
 	}
 }
 

@@ -205,7 +205,7 @@ func VersionRow(author prompt.UserID, id prompt.ID, v prompt.Version, kept int) 
 		{Name: "CreatedAt", Value: table.Time(v.At)},
 		{Name: "ContentHash", Value: table.String(v.Digest())},
 		sizeProp(v, content, kept),
-	}, RecallProps(v.Recall), content)}
+	}, RecallProps(v.Recall), MadeProps(v.Made), content)}
 }
 
 // RecallProps returns what the row of a version says of its recall.
@@ -214,6 +214,26 @@ func RecallProps(r *prompt.Recall) table.Props {
 		return nil
 	}
 	return table.Props{{Name: "Recall", Value: table.String(JSONOf(r))}}
+}
+
+// MadeProps returns what the row of a version says of who made it in another service, and when.
+func MadeProps(m prompt.Made) (props table.Props) {
+	if m.By != "" {
+		props = append(props, table.Prop{Name: "MadeThereBy", Value: table.String(m.By)})
+	}
+	if !m.At.IsZero() {
+		props = append(props, table.Prop{Name: "MadeThereAt", Value: table.Time(m.At)})
+	}
+	return props
+}
+
+// MadeIn is the opposite of MadeProps.
+func MadeIn(row table.Row) (m prompt.Made) {
+	m.By = row.Props.Get("MadeThereBy").Str()
+	if at := row.Props.Get("MadeThereAt"); at.Type() == table.TypeTime {
+		m.At = at.Time()
+	}
+	return m
 }
 
 // NotRecalled says that a recall was taken back.
@@ -255,7 +275,7 @@ func ParseVersionRow(row table.Row) prompt.Version {
 		Files: files, Bundle: bundle,
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
 		Description: row.Props.Get("Description").Str(), FileHash: row.Props.Get("FileHash").Str(), Undescribed: !row.Props.Get("Described").Bool(),
-		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(), Recall: RecallIn(row),
+		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(), Recall: RecallIn(row), Made: MadeIn(row),
 		Change: prompt.Change{By: UserIn(row.Props, "CreatedBy"), At: row.Props.Get("CreatedAt").Time()},
 	}
 }

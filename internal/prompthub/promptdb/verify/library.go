@@ -258,12 +258,12 @@ func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Recor
 		if err != nil {
 			return nil, false, err
 		}
-		row, err := db.VersionAt(ctx, d.author, d.id, n, "Recall")
+		row, err := db.VersionAt(ctx, d.author, d.id, n, "Recall", "MadeThereBy", "MadeThereAt")
 		switch {
 		case err != nil && !errors.Is(err, table.ErrDamaged):
 			return nil, false, err
 		case row != nil:
-			v.Recall = schema.RecallIn(*row)
+			v.Recall, v.Made = schema.RecallIn(*row), schema.MadeIn(*row)
 		case c.Recalled.Have(n): // why is lost
 			v.Recall = new(prompt.Recall)
 		}
