@@ -49,6 +49,8 @@ type (
 	WantedVersion = query.WantedVersion
 	// A VersionPage is a part of the versions of a prompt.
 	VersionPage = query.VersionPage
+	// A Lineage is a prompt with its versions for programs.
+	Lineage = query.Lineage
 	// A History is what became of the labels of a prompt.
 	History = query.History
 	// A Numbered names a version of a prompt.
