@@ -1,16 +1,15 @@
 package prompt
 
 import (
-	"crypto/sha1" //nolint:gosec // git names objects so; what is verified is verified by SHA-256
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/git"
 )
 
 // Limits of the files of a version.
@@ -61,9 +60,8 @@ const (
 // NewFile returns a file as a version lists it.
 func NewFile(b FileBytes) File {
 	sum := sha256.Sum256(b.Bytes)
-	blob := objectID("blob", b.Bytes)
 	return File{
-		Path: b.Path, SHA256: hex.EncodeToString(sum[:]), Blob: hex.EncodeToString(blob[:]), Size: len(b.Bytes),
+		Path: b.Path, SHA256: hex.EncodeToString(sum[:]), Blob: git.BlobID(b.Bytes).String(), Size: len(b.Bytes),
 		Executable: b.Executable, Script: isScript(b),
 	}
 }
@@ -76,14 +74,6 @@ var scriptEnds = []string{
 func isScript(b FileBytes) bool {
 	return b.Executable || len(b.Bytes) > 1 && b.Bytes[0] == '#' && b.Bytes[1] == '!' ||
 		slices.Contains(scriptEnds, strings.ToLower(path.Ext(b.Path)))
-}
-
-// objectID returns the id of an object of git.
-func objectID(kind string, b []byte) [sha1.Size]byte {
-	h := sha1.New() //nolint:gosec // as above
-	h.Write(append(strconv.AppendInt([]byte(kind+" "), int64(len(b)), 10), 0))
-	h.Write(b)
-	return [sha1.Size]byte(h.Sum(nil))
 }
 
 // NewFiles returns the files of a version, sorted, if they keep the rules. The error is a
@@ -169,33 +159,17 @@ func (f Files) Digest() string {
 
 // Tree returns the id of the folder in git, in hex.
 func (f Files) Tree() string {
-	id := treeOf(f, 0)
-	return hex.EncodeToString(id[:])
+	return git.MakeTrees(f.Entries(), nil).String()
 }
 
-// treeOf returns the id of the folder that files are in, whose path has some bytes. In the order of
-// their paths the files of a folder are together, and come where git sorts it: as if its name ended
-// with a slash.
-func treeOf(files []File, folder int) [sha1.Size]byte {
-	var tree []byte
-	for len(files) > 0 {
-		name, _, nested := strings.Cut(files[0].Path[folder:], "/")
-		if !nested {
-			tree = append(append(append(tree, files[0].Mode()+" "...), name...), 0)
-			tree, _ = hex.AppendDecode(tree, []byte(files[0].Blob))
-			files = files[1:]
-			continue
-		}
-		inside := files[0].Path[:folder+len(name)+1]
-		n := slices.IndexFunc(files, func(x File) bool { return !strings.HasPrefix(x.Path, inside) })
-		if n < 0 {
-			n = len(files)
-		}
-		id := treeOf(files[:n], len(inside))
-		tree = append(append(append(append(tree, "40000 "...), name...), 0), id[:]...)
-		files = files[n:]
+// Entries returns the files as git lists them, by their paths.
+func (f Files) Entries() []git.Entry {
+	entries := make([]git.Entry, len(f))
+	for i, x := range f {
+		id, _ := git.ParseID(x.Blob) // NewFile made it
+		entries[i] = git.Entry{Name: x.Path, Mode: x.Mode(), ID: id}
 	}
-	return objectID("tree", tree)
+	return entries
 }
 
 // Size returns how many bytes the files have.

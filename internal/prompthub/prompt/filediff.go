@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"prompthub/internal/git"
 )
 
 // Texts whose lines are compared have at most MaxComparedFile bytes each, and those of both
@@ -169,9 +171,9 @@ func ended(path string) string {
 }
 
 // Mode returns the mode of a file in git.
-func (f File) Mode() string {
+func (f File) Mode() git.Mode {
 	if f.Executable {
-		return "100755"
+		return git.Executable
 	}
-	return "100644"
+	return git.File
 }

@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	// The foundation: knows no application.
 	"internal/fault":     {},
 	"internal/cursor":    {},
+	"internal/git":       {},
 	"internal/jsonsize":  {},
 	"internal/legible":   {},
 	"internal/loopback":  {},
@@ -46,7 +47,7 @@ var allowed = map[string][]string{
 	"internal/host":               {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
-	prompthub + "prompt":            {"internal/legible"},
+	prompthub + "prompt":            {"internal/git", "internal/legible"},
 	prompthub + "searchindex":       {prompthub + "prompt"},
 	prompthub + "files/archive":     {prompthub + "prompt"},
 	prompthub + "files/format":      {prompthub + "prompt", prompthub + "files/archive", "internal/jsonsize", "internal/legible"},
