@@ -11,6 +11,9 @@ import (
 // A Lineage is a prompt with all of its versions that programs of its reader may get.
 type Lineage = promptdb.Lineage
 
+// A LineageVersion is one of them.
+type LineageVersion = promptdb.LineageVersion
+
 // Lineage returns the prompt that a name, an old name or a slug of an owner leads to, with its
 // versions.
 func (s *Service) Lineage(ctx context.Context, who auth.User, owner prompt.UserID, name string) (Lineage, error) {
@@ -18,16 +21,16 @@ func (s *Service) Lineage(ctx context.Context, who auth.User, owner prompt.UserI
 	if err != nil {
 		return Lineage{}, err
 	}
-	v, err := s.db.GetByName(ctx, IDOf(as), owner, name, WantedVersion{History: true})
+	v, err := s.db.GetByName(ctx, IDOf(as), owner, name, WantedVersion{Label: prompt.Latest, History: true})
 	if err != nil {
 		return Lineage{}, err
 	}
 	return s.db.Lineage(ctx, IDOf(as), v.ID)
 }
 
-// VersionsWith hands versions of a lineage to do with their contents, some at once.
-func (s *Service) VersionsWith(ctx context.Context, l Lineage, numbers []int64, do func(prompt.Version) error) error {
-	return s.db.VersionsWith(ctx, l, numbers, do)
+// VersionOf returns a version of a prompt with its content. Its caller has found it in a lineage.
+func (s *Service) VersionOf(ctx context.Context, p prompt.Prompt, n int64) (prompt.Version, error) {
+	return s.db.VersionOf(ctx, p.AuthorID, p.ID, n)
 }
 
 // FileBytes returns the bytes of files of a prompt by their SHA-256, in hex. Its caller has found

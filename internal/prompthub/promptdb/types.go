@@ -51,6 +51,8 @@ type (
 	VersionPage = query.VersionPage
 	// A Lineage is a prompt with its versions for programs.
 	Lineage = query.Lineage
+	// A LineageVersion is one of them.
+	LineageVersion = query.LineageVersion
 	// A History is what became of the labels of a prompt.
 	History = query.History
 	// A Numbered names a version of a prompt.

@@ -1,0 +1,80 @@
+package gitdoor
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/library"
+	"prompthub/internal/prompthub/prompt"
+)
+
+// An address names a repository: of a prompt by a name of it.
+type address struct {
+	handle    string // of an author, whose public prompts it has
+	workspace string // the handle of one
+	prompt    string
+}
+
+// isOwn reports whether it is for its owner alone, whom a token stands for.
+func (a address) isOwn() bool { return a.handle == "" }
+
+// addressOf returns the address of a request. The ending .git may be left out.
+func addressOf(r *http.Request) (address, error) {
+	name := func(of string) string { return strings.TrimSuffix(r.PathValue(of), ".git") }
+	a := address{handle: r.PathValue("handle"), workspace: r.PathValue("workspace"), prompt: name("prompt")}
+	if a.handle == library.Me || a.handle != "" && !prompt.NamesUser(a.handle) {
+		return a, errNoRepository()
+	}
+	return a, nil
+}
+
+// A reader reads a repository for a caller.
+type reader struct {
+	*handler
+	address
+	doors.Caller
+	as    auth.User     // who sees it: for one of an author nobody in particular
+	owner prompt.UserID // of the prompts
+}
+
+// admit lets a request in and finds whose repository it is for.
+func (d *handler) admit(w http.ResponseWriter, r *http.Request) (reader, func(), error) {
+	a, err := addressOf(r)
+	if err != nil {
+		return reader{}, nil, err
+	}
+	c, err := d.Door.Admit(w, r, doors.Need{Scope: auth.ScopeRead, Users: a.isOwn()})
+	if err != nil {
+		return reader{}, nil, err
+	}
+	leave, err := d.Door.AwaitPlace(r.Context(), c.Key)
+	if err != nil {
+		return reader{}, nil, err
+	}
+	x := reader{handler: d, address: a, Caller: c}
+	if err := x.find(r.Context()); err != nil {
+		leave()
+		if fault.Of(err) == fault.NotFound {
+			err = errNoRepository()
+		}
+		return reader{}, nil, err
+	}
+	return x, leave, nil
+}
+
+func (x *reader) find(ctx context.Context) (err error) {
+	switch {
+	case x.workspace != "":
+		x.as, err = x.Service.In(ctx, x.User, x.workspace)
+		x.owner = library.IDOf(x.as)
+	case x.isOwn():
+		x.as, x.owner = x.User, library.IDOf(x.User)
+	default:
+		x.owner, err = x.Service.OwnerID(ctx, auth.User{}, x.address.handle)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+// Package gitdoor is the door for git: the library as repositories that are cloned and fetched, and
+// never pushed to. A prompt is a repository whose commits are its versions. Commits follow from the
+// rows of the prompt alone, so every instance gives them the same ids.
+package gitdoor
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"prompthub/internal/fault"
+	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/telemetry"
+)
+
+// Prefix is the path that all routes begin with.
+const Prefix = "/git"
+
+// Config is what the door needs. Every field is required but those that say what their zero means.
+type Config struct {
+	doors.Door
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+}
+
+type handler struct {
+	Config
+	mux      *http.ServeMux
+	patterns []string // of the mux
+	made     *lru.Cache[madeOf, made]
+	packs    *httpjson.Gate // that are made or sent
+}
+
+// New returns a handler for everything under Prefix.
+func New(c Config) http.Handler {
+	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, WriteProblem: refuse}
+	return watch.Observe(httpjson.Secure(httpjson.Single(httpjson.JoinQuery(httpjson.Routes(build(c).mux)))))
+}
+
+// Patterns returns the routes of the door, as a ServeMux knows them.
+func Patterns() []string { return build(Config{}).patterns }
+
+func build(c Config) *handler {
+	kept, _ := lru.New[madeOf, made](keptMade) // whose size is above 0
+	d := &handler{Config: c, mux: http.NewServeMux(), made: kept, packs: httpjson.NewGate(packsAtOnce, "clones and fetches")}
+	for _, path := range []string{
+		"/me/{prompt}", "/u/{handle}/{prompt}", "/w/{workspace}/{prompt}",
+	} {
+		d.handle("GET "+Prefix+path+"/info/refs", d.advertise)
+		d.handle("POST "+Prefix+path+"/"+uploadPack, d.fetch)
+		d.handle("POST "+Prefix+path+"/"+receivePack, d.push)
+	}
+	return d
+}
+
+func (d *handler) handle(pattern string, h func(http.ResponseWriter, *http.Request) error) {
+	d.patterns = append(d.patterns, pattern)
+	d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		if err := h(w, r); err != nil {
+			httpjson.Refuse(w, r, err)
+		}
+	})
+}
+
+// refuse answers with a problem in words that git shows, with its code.
+func refuse(w http.ResponseWriter, p *httpjson.Problem) {
+	h := w.Header()
+	if p.Status == http.StatusUnauthorized { // by which git asks for a password, and Bearer says nothing to it
+		h.Set("WWW-Authenticate", `Basic realm="PromptHub"`)
+	}
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(p.Status)
+	_, _ = fmt.Fprintf(w, "%s (%s)\n", p.Detail, p.Code) // the client may have gone away
+}
+
+func errNoRepository() error { return fault.New(fault.NotFound, "there is no such repository") }
+
+// errReadOnly refuses a push.
+func errReadOnly() error {
+	return fault.New(fault.Forbidden, "these repositories are read only: make a new version with prompthub push, or on the page of the prompt")
+}
