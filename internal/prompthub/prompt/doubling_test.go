@@ -280,6 +280,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Files.Check", With: files(func(f prompt.Files) { _ = f.Check() })},
 		{Name: "Files.Digest", With: files(func(f prompt.Files) { f.Digest() })},
 		{Name: "Files.Tree", With: files(func(f prompt.Files) { f.Tree() })},
+		{Name: "Files.Entries", With: files(func(f prompt.Files) { f.Entries() })},
 		{Name: "Files.Written", With: files(func(f prompt.Files) { f.Written() })},
 		{Name: "Files.Same", With: files(func(f prompt.Files) { f.Same(slices.Clone(f)) })},
 		{Name: "Files.SkillFile", With: files(func(f prompt.Files) { f.SkillFile() })},
