@@ -3,6 +3,7 @@ package gitdoor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,9 @@ type state struct {
 // have.
 func (x reader) promptRepository(ctx context.Context) (*repository, error) {
 	l, err := x.Service.Lineage(ctx, x.as, x.owner, x.address.prompt)
+	if f := new(fault.Error); fault.Of(err) == fault.Invalid && errors.As(err, &f) {
+		err = &git.Refusal{Text: f.Text} // git shows no sentence of another answer
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +64,7 @@ func (x reader) promptRepository(ctx context.Context) (*repository, error) {
 		return nil, err
 	}
 	if len(states) == 0 {
-		return nil, fault.New(fault.NotFound, "the prompt is no skill: it has no text, or includes other prompts")
+		return nil, &git.Refusal{Text: "no version of the prompt is a skill: each has no text, or includes other prompts"}
 	}
 	r := newRepository(x.Service)
 	at := make(map[int64]git.ID)
