@@ -28,7 +28,9 @@ func (a *app) doors(s command.Serving) http.Handler {
 	all = httpjson.Mount(marketplace.Prefix, all, marketplace.New(marketplace.Config{
 		Door: programs, Claimed: a.settings.Dev(), Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}))
-	all = httpjson.Mount(gitdoor.Prefix, all, gitdoor.New(gitdoor.Config{Door: programs, Log: a.log, Now: time.Now, Telemetry: a.telemetry}))
+	all = httpjson.Mount(gitdoor.Prefix, all, gitdoor.New(gitdoor.Config{
+		Door: programs, Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+	}))
 	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}

@@ -12,11 +12,13 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// An address names a repository: of a prompt by a name of it.
+// An address names a repository: of the skills of an author, of a workspace, of the caller or of a
+// collection, or of one prompt.
 type address struct {
-	handle    string // of an author, whose public prompts it has
-	workspace string // the handle of one
-	prompt    string
+	handle     string // of an author, whose public prompts it has, or of the owner of a collection
+	workspace  string // the handle of one
+	collection string // the slug of one
+	prompt     string // a name of one; "" for all
 }
 
 // isOwn reports whether it is for its owner alone, whom a token stands for.
@@ -24,8 +26,13 @@ func (a address) isOwn() bool { return a.handle == "" }
 
 // addressOf returns the address of a request. The ending .git may be left out.
 func addressOf(r *http.Request) (address, error) {
-	name := func(of string) string { return strings.TrimSuffix(r.PathValue(of), ".git") }
-	a := address{handle: r.PathValue("handle"), workspace: r.PathValue("workspace"), prompt: name("prompt")}
+	a := address{handle: r.PathValue("handle"), workspace: r.PathValue("workspace"), collection: r.PathValue("collection"), prompt: r.PathValue("prompt")}
+	for _, last := range []*string{&a.prompt, &a.collection, &a.workspace, &a.handle} {
+		if *last != "" {
+			*last = strings.TrimSuffix(*last, ".git")
+			break
+		}
+	}
 	if a.handle == library.Me || a.handle != "" && !prompt.NamesUser(a.handle) {
 		return a, errNoRepository()
 	}
@@ -73,6 +80,7 @@ func (x *reader) find(ctx context.Context) (err error) {
 		x.owner = library.IDOf(x.as)
 	case x.isOwn():
 		x.as, x.owner = x.User, library.IDOf(x.User)
+	case x.collection != "":
 	default:
 		x.owner, err = x.Service.OwnerID(ctx, auth.User{}, x.address.handle)
 	}

@@ -1,7 +1,9 @@
 package gitdoor
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -20,9 +22,11 @@ type repository struct {
 	refs    []git.Ref
 	commits map[git.ID]git.Commit
 	hub     *library.Service
-	folders map[git.ID]func(context.Context) (folder, error) // of versions, which are read when they are asked for
-	trees   map[git.ID][]git.Entry                           // in them
+	folders map[git.ID]func(context.Context) (git.ID, error) // each puts itself into trees and blobs when it is asked for
+	trees   map[git.ID][]git.Entry
 	blobs   map[git.ID]file
+	// notes that a folder is not what it was; nil if nothing is to be noted
+	differs func(context.Context) error
 }
 
 // A folder is the files of a version.
@@ -32,16 +36,16 @@ type folder struct {
 	made   []byte // the bytes of SKILL.md, if it is made of the text: there are no other files then
 }
 
-// A file is a file of a prompt, or bytes that were made.
+// A file is a file of a prompt, or one that is made.
 type file struct {
 	prompt prompt.ID
 	prompt.File
-	made []byte // nil for one that is stored
+	make func() []byte // nil for one that is stored
 }
 
 func newRepository(hub *library.Service) *repository {
 	return &repository{
-		hub: hub, commits: make(map[git.ID]git.Commit), folders: make(map[git.ID]func(context.Context) (folder, error)),
+		hub: hub, commits: make(map[git.ID]git.Commit), folders: make(map[git.ID]func(context.Context) (git.ID, error)),
 		trees: make(map[git.ID][]git.Entry), blobs: make(map[git.ID]file),
 	}
 }
@@ -67,17 +71,37 @@ func (r *repository) Tree(ctx context.Context, id git.ID) ([]git.Entry, error) {
 	if !ok {
 		return nil, fmt.Errorf("no folder of this repository is %s", id)
 	}
-	f, err := read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if is := git.MakeTrees(f.files.Entries(), func(id git.ID, entries []git.Entry) { r.trees[id] = entries }); is != id {
-		return nil, fmt.Errorf("the folder %s of prompt %s is %s now", id, f.prompt, is)
-	}
-	for i, e := range f.files.Entries() {
-		r.blobs[e.ID] = file{f.prompt, f.files[i], f.made}
+	if is, err := read(ctx); err != nil || is != id {
+		return nil, cmp.Or(err, fmt.Errorf("%w: the folder %s is %s now", errDiffers, id, is))
 	}
 	return r.trees[id], nil
+}
+
+// errDiffers reports that a folder is not what it was.
+var errDiffers = errors.New("a snapshot cannot be made again")
+
+// put adds folders and the files in them, and returns the id of the outermost one.
+func (r *repository) put(entries []git.Entry) git.ID {
+	return git.MakeTrees(entries, func(id git.ID, entries []git.Entry) { r.trees[id] = entries })
+}
+
+// putFolder adds the folder of a version.
+func (r *repository) putFolder(f folder) git.ID {
+	entries := f.files.Entries()
+	for i, e := range entries {
+		if r.blobs[e.ID] = (file{prompt: f.prompt, File: f.files[i]}); f.made != nil {
+			r.blobs[e.ID] = file{File: f.files[i], make: func() []byte { return f.made }}
+		}
+	}
+	return r.put(entries)
+}
+
+// putMade adds a file that is made again when it is asked for, and returns its entry.
+func (r *repository) putMade(path string, make func() []byte) git.Entry {
+	b := make()
+	e := git.Entry{Name: path, Mode: git.File, ID: git.BlobID(b)}
+	r.blobs[e.ID] = file{File: prompt.File{Size: len(b)}, make: make}
+	return e
 }
 
 // What Blobs reads ahead.
@@ -121,7 +145,7 @@ func (r *repository) read(ctx context.Context, ids []git.ID) ([][]byte, error) {
 		if !ok {
 			return nil, fmt.Errorf("no file of this repository is %s", id)
 		}
-		if f.made == nil {
+		if f.make == nil {
 			stored[f.prompt] = append(stored[f.prompt], f.File)
 		}
 	}
@@ -143,8 +167,8 @@ func (r *repository) read(ctx context.Context, ids []git.ID) ([][]byte, error) {
 	}
 	part := make([][]byte, len(ids))
 	for i, id := range ids {
-		if f := r.blobs[id]; f.made != nil {
-			part[i] = f.made
+		if f := r.blobs[id]; f.make != nil {
+			part[i] = f.make()
 		} else {
 			part[i] = bytes[f.SHA256]
 		}

@@ -1,6 +1,8 @@
 // Package gitdoor is the door for git: the library as repositories that are cloned and fetched, and
 // never pushed to. A prompt is a repository whose commits are its versions. Commits follow from the
-// rows of the prompt alone, so every instance gives them the same ids.
+// rows of the prompt alone, so every instance gives them the same ids. The skills of an author, a
+// workspace or a collection are a repository too, which is a marketplace of plugins: its commits are
+// snapshots, which are recorded when a client asks and something has changed.
 package gitdoor
 
 import (
@@ -23,6 +25,7 @@ const Prefix = "/git"
 // Config is what the door needs. Every field is required but those that say what their zero means.
 type Config struct {
 	doors.Door
+	Public    string // the URL of this service, which repositories have; "" for none
 	Log       *slog.Logger
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry // nil collects nothing
@@ -33,6 +36,7 @@ type handler struct {
 	mux      *http.ServeMux
 	patterns []string // of the mux
 	made     *lru.Cache[madeOf, made]
+	plugins  *lru.Cache[listed, plugin]
 	packs    *httpjson.Gate // that are made or sent
 }
 
@@ -47,9 +51,10 @@ func Patterns() []string { return build(Config{}).patterns }
 
 func build(c Config) *handler {
 	kept, _ := lru.New[madeOf, made](keptMade) // whose size is above 0
-	d := &handler{Config: c, mux: http.NewServeMux(), made: kept, packs: httpjson.NewGate(packsAtOnce, "clones and fetches")}
+	plugins, _ := lru.New[listed, plugin](keptPlugins)
+	d := &handler{Config: c, mux: http.NewServeMux(), made: kept, plugins: plugins, packs: httpjson.NewGate(packsAtOnce, "clones and fetches")}
 	for _, path := range []string{
-		"/me/{prompt}", "/u/{handle}/{prompt}", "/w/{workspace}/{prompt}",
+		"/me", "/me.git", "/u/{handle}", "/w/{workspace}", "/c/{handle}/{collection}", "/me/{prompt}", "/u/{handle}/{prompt}", "/w/{workspace}/{prompt}",
 	} {
 		d.handle("GET "+Prefix+path+"/info/refs", d.advertise)
 		d.handle("POST "+Prefix+path+"/"+uploadPack, d.fetch)

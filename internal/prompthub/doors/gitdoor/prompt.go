@@ -3,7 +3,6 @@ package gitdoor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,9 +52,6 @@ type state struct {
 // have.
 func (x reader) promptRepository(ctx context.Context) (*repository, error) {
 	l, err := x.Service.Lineage(ctx, x.as, x.owner, x.address.prompt)
-	if f := new(fault.Error); fault.Of(err) == fault.Invalid && errors.As(err, &f) {
-		err = &git.Refusal{Text: f.Text} // git shows no sentence of another answer
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +69,10 @@ func (x reader) promptRepository(ctx context.Context) (*repository, error) {
 		c := x.commitOf(l, s, last)
 		last, _ = c.Encode()
 		r.commits[last], at[s.Number] = c, last
-		r.folders[s.tree] = func(ctx context.Context) (folder, error) { return x.folderOf(ctx, l, s) }
+		r.folders[s.tree] = func(ctx context.Context) (git.ID, error) {
+			f, err := x.folderOf(ctx, l, s)
+			return r.putFolder(f), err
+		}
 		r.refs = append(r.refs, git.Ref{Name: fmt.Sprint(tags, "v", s.Number), ID: last})
 	}
 	r.refs = append(r.refs, git.Ref{Name: heads + mainName, ID: last})

@@ -9,6 +9,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/git"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -104,9 +105,18 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 	}
 	ctx, cancel := context.WithTimeout(ctx, packWithin)
 	defer cancel()
-	r, err := x.open(ctx)
+	r, err := x.open(ctx, q.IsFetch())
 	if err == nil {
 		parts, err = q.Answer(ctx, r)
+	}
+	if errors.Is(err, errDiffers) {
+		x.Log.WarnContext(ctx, "a repository begins anew", "error", err)
+		if r != nil && r.differs != nil {
+			err = r.differs(ctx)
+		}
+		if err == nil || errors.Is(err, errDiffers) {
+			err = &git.Refusal{Text: "the repository has changed meanwhile; fetch again"}
+		}
 	}
 	size := 0
 	for _, p := range parts {
@@ -140,14 +150,29 @@ func (x reader) turn(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// open returns the repository as it is now.
-func (x reader) open(ctx context.Context) (*repository, error) {
-	return x.promptRepository(ctx)
+// open returns the repository as it is now: all of it, or what its refs are.
+func (x reader) open(ctx context.Context, whole bool) (r *repository, err error) {
+	if x.address.prompt != "" {
+		r, err = x.promptRepository(ctx)
+	} else {
+		r, err = x.shelfRepository(ctx, whole)
+	}
+	if f := new(fault.Error); fault.Of(err) == fault.Invalid && errors.As(err, &f) {
+		err = &git.Refusal{Text: f.Text} // git shows no sentence of another answer
+	}
+	return r, err
 }
 
 // exists returns an error if there is no such repository.
-func (x reader) exists(ctx context.Context) error {
-	_, err := x.Service.GetByName(ctx, x.as, x.owner, x.address.prompt, library.WantedVersion{Label: prompt.Latest, History: true})
+func (x reader) exists(ctx context.Context) (err error) {
+	switch {
+	case x.collection != "":
+		_, _, err = x.collectionFor(ctx)
+	case x.address.prompt != "":
+		_, err = x.Service.GetByName(ctx, x.as, x.owner, x.address.prompt, library.WantedVersion{Label: prompt.Latest, History: true})
+	case !x.isOwn():
+		_, err = x.Service.UserByHandle(ctx, auth.User{}, x.address.handle)
+	}
 	if fault.Of(err) == fault.NotFound {
 		err = errNoRepository()
 	}

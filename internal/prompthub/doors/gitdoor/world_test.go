@@ -63,7 +63,7 @@ func (w *world) instance() (*promptdb.DB, *library.Service, string) {
 		Door: doors.Door{
 			Identify: hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: w.read, Admission: admission, Service: hub,
 		},
-		Log: slog.New(slog.DiscardHandler), Now: w.clock,
+		Public: "https://hub.test", Log: slog.New(slog.DiscardHandler), Now: w.clock,
 	}))
 	w.t.Cleanup(server.Close)
 	return db, hub, server.URL + gitdoor.Prefix

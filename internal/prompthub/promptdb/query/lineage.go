@@ -28,10 +28,10 @@ type LineageVersion struct {
 	Number  int64
 	Message string // why it was made
 	prompt.Change
-	Hash   string // as that of a prompt.Version
-	Undescribed bool // as there
-	Tree   string // as that of its files; "" for a text alone, of which SKILL.md is made
-	Digest string // of its files
+	Hash        string // as that of a prompt.Version
+	Undescribed bool   // as there
+	Tree        string // as that of its files; "" for a text alone, of which SKILL.md is made
+	Digest      string // of its files
 }
 
 // MaxLineage is how many versions a lineage may have.

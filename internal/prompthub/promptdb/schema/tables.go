@@ -11,6 +11,7 @@ type Tables struct {
 	Prompts      string `envconfig:"TABLE_PROMPTS" default:"Prompts"`
 	Files        string `envconfig:"TABLE_FILES" default:"Files"`
 	Fetches      string `envconfig:"TABLE_FETCHES" default:"Fetches"`
+	Git          string `envconfig:"TABLE_GIT" default:"Git"`
 	Votes        string `envconfig:"TABLE_VOTES" default:"PromptVotes"`
 	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
 	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`
