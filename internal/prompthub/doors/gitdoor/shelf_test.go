@@ -254,3 +254,66 @@ func TestShelves(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"library"}, w.clone(w.url+"/u/cy.git").catalogue().names(), "an author without public prompts")
 }
+
+// sweep walks all tables once, a day after the last time.
+func (w *world) sweep() {
+	w.t.Helper()
+	w.now = w.now.Add(25 * time.Hour)
+	_, differences, err := w.db.Sweep(w.t.Context())
+	require.NoError(w.t, err)
+	require.Zero(w.t, differences)
+	_, err = w.db.Verify(w.t.Context(), func(d promptdb.Difference) { require.Fail(w.t, "a difference", "%v", d) }, func(int) {})
+	require.NoError(w.t, err)
+}
+
+// TestForgottenLines: anti-entropy removes ended epochs, lines that no client asked for in a month,
+// and those that have shown a prompt which is purged; an erasure removes those of the user at once.
+func TestForgottenLines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	greet := w.public("greet", "Hello.")
+	url := w.url + "/u/ann.git"
+	w.clone(url)
+	w.edit(greet.ID, func(d *prompt.Draft) { d.Text = "Two." })
+	c := w.clone(url)
+	w.sweep()
+	require.Equal(t, 3, w.snapshots())
+	c.git("fetch", "-q")
+	require.NoError(t, w.hub.DeleteVersion(t.Context(), user("ann"), greet.ID, 1))
+	c.git("fetch", "-q")
+	require.Equal(t, 4, w.snapshots())
+	w.sweep()
+	require.Equal(t, 2, w.snapshots(), "the line and its last epoch")
+
+	for range 3 { // somebody asks for it each fortnight
+		w.now = w.now.AddDate(0, 0, 14)
+		c.git("fetch", "-q")
+		w.sweep()
+		require.Equal(t, 2, w.snapshots())
+	}
+	w.now = w.now.AddDate(0, 0, 30)
+	w.sweep()
+	w.sweep()
+	require.Zero(t, w.snapshots())
+	require.Contains(t, w.clone(url).read("plugins/greet/skills/greet/SKILL.md"), "Two.")
+
+	// another one's collection has a prompt of Ann's, who leaves
+	_, err := w.hub.CreateCollection(t.Context(), user("bob"), user("bob"), "bobs", prompt.CollectionDraft{Name: "Bob's", Visibility: prompt.Public, Prompts: []prompt.ID{greet.ID}})
+	require.NoError(t, err)
+	_, err = w.hub.PutProfile(t.Context(), user("bob"), prompt.Profile{Handle: "bob"})
+	require.NoError(t, err)
+	w.clone(w.url + "/c/bob/bobs.git")
+	require.Equal(t, 4, w.snapshots())
+	_, err = w.db.EraseAt(t.Context(), "ann", w.now)
+	require.NoError(t, err)
+	for done := false; !done; {
+		w.now = w.now.Add(time.Minute)
+		done, err = w.db.EraseNow(t.Context(), "ann", w.now.Add(time.Minute))
+		require.NoError(t, err)
+	}
+	require.Equal(t, 2, w.snapshots(), "Bob's")
+	w.sweep()
+	w.sweep()
+	require.Zero(t, w.snapshots())
+	require.Empty(t, w.clone(w.url+"/c/bob/bobs.git").catalogue().Plugins)
+}

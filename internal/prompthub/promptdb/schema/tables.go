@@ -11,7 +11,6 @@ type Tables struct {
 	Prompts      string `envconfig:"TABLE_PROMPTS" default:"Prompts"`
 	Files        string `envconfig:"TABLE_FILES" default:"Files"`
 	Fetches      string `envconfig:"TABLE_FETCHES" default:"Fetches"`
-	Git          string `envconfig:"TABLE_GIT" default:"Git"`
 	Votes        string `envconfig:"TABLE_VOTES" default:"PromptVotes"`
 	VotesByVoter string `envconfig:"TABLE_VOTES_BY_VOTER" default:"PromptVotesByVoter"`
 	TagIndex     string `envconfig:"TABLE_TAG_INDEX" default:"TagIndex"`
@@ -29,6 +28,7 @@ type Tables struct {
 	AccessTokens string `envconfig:"TABLE_ACCESS_TOKENS" default:"AccessTokens"`
 	Users        string `envconfig:"TABLE_USERS" default:"Users"`
 	Favorites    string `envconfig:"TABLE_FAVORITES" default:"PromptFavorites"`
+	Git          string `envconfig:"TABLE_GIT" default:"Git"`
 }
 
 // DefaultTables returns the tables under their usual names.
