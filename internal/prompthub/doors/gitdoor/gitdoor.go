@@ -6,9 +6,11 @@
 package gitdoor
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -43,7 +45,8 @@ type handler struct {
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, WriteProblem: refuse}
-	return watch.Observe(httpjson.Secure(httpjson.Single(httpjson.JoinQuery(httpjson.Routes(build(c).mux)))))
+	d := build(c)
+	return watch.Observe(httpjson.Secure(httpjson.Single(httpjson.JoinQuery(d.readOnly(httpjson.Routes(d.mux))))))
 }
 
 // Patterns returns the routes of the door, as a ServeMux knows them.
@@ -58,7 +61,6 @@ func build(c Config) *handler {
 	} {
 		d.handle("GET "+Prefix+path+"/info/refs", d.advertise)
 		d.handle("POST "+Prefix+path+"/"+uploadPack, d.fetch)
-		d.handle("POST "+Prefix+path+"/"+receivePack, d.push)
 	}
 	return d
 }
@@ -70,6 +72,18 @@ func (d *handler) handle(pattern string, h func(http.ResponseWriter, *http.Reque
 		if err := h(w, r); err != nil {
 			httpjson.Refuse(w, r, err)
 		}
+	})
+}
+
+// readOnly refuses pushes, to whatever repository.
+func (d *handler) readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/"+receivePack) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		err := d.Admission.Open(w, r)
+		httpjson.Refuse(w, r, cmp.Or(err, errReadOnly()))
 	})
 }
 

@@ -51,14 +51,6 @@ func (d *handler) advertise(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// push refuses.
-func (d *handler) push(w http.ResponseWriter, r *http.Request) error {
-	if err := d.Admission.Open(w, r); err != nil {
-		return err
-	}
-	return errReadOnly()
-}
-
 // fetch answers a command of the protocol: it lists refs, or sends objects.
 func (d *handler) fetch(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Content-Type") != git.RequestType {
