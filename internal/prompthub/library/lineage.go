@@ -80,8 +80,8 @@ func (s *Service) StandingsOf(ctx context.Context, who auth.User, ids []prompt.I
 	return all, nil
 }
 
-// CollectionFor returns a collection without its skills, and who its readers in common are: nobody
-// in particular for a public one, else its owner, for whom the caller must act.
+// CollectionFor returns a collection without its skills, and the reader that stands for all of its
+// readers: the public for a public one, else its owner, for whom the caller must act.
 func (s *Service) CollectionFor(ctx context.Context, who auth.User, owner, slug string) (Collection, auth.User, error) {
 	by, as, err := s.collectorOf(ctx, who, owner, slug)
 	if err != nil {

@@ -44,7 +44,7 @@ type reader struct {
 	*handler
 	address
 	doors.Caller
-	as    auth.User     // who sees it: for one of an author nobody in particular
+	as    auth.User     // its reader: for one of an author the public
 	owner prompt.UserID // of the prompts
 }
 

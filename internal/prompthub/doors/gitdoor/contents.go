@@ -25,7 +25,7 @@ type repository struct {
 	folders map[git.ID]func(context.Context) (git.ID, error) // each puts itself into trees and blobs when it is asked for
 	trees   map[git.ID][]git.Entry
 	blobs   map[git.ID]file
-	// notes that a folder is not what it was; nil if nothing is to be noted
+	// notes that a folder is not what it was; nil for none
 	differs func(context.Context) error
 }
 

@@ -83,7 +83,7 @@ func (d *handler) fetch(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// answer returns the answer to a request, and what gives its memory free.
+// answer returns the answer to a request, and a function that gives its memory free.
 func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent func(), err error) {
 	sent = func() {}
 	q, err := git.ReadRequest(bytes.NewReader(body))
@@ -142,7 +142,7 @@ func (x reader) turn(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// open returns the repository as it is now: all of it, or what its refs are.
+// open returns the repository as it is now: all of it, or its refs alone.
 func (x reader) open(ctx context.Context, whole bool) (r *repository, err error) {
 	if x.address.prompt != "" {
 		r, err = x.promptRepository(ctx)

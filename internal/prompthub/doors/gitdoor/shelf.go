@@ -123,8 +123,9 @@ func (x reader) collectionShelf(ctx context.Context, line func(library.Repositor
 	return s, l, err
 }
 
-// collectionFor returns the collection of the address, and who its readers in common are. To callers
-// who are not signed in a private one is like one that is not there: git asks for a password then.
+// collectionFor returns the collection of the address, and the reader that stands for all of its
+// readers. For callers who are not signed in a private one is like one that is not there: git asks
+// for a password then.
 func (x reader) collectionFor(ctx context.Context) (library.Collection, auth.User, error) {
 	c, as, err := x.Service.CollectionFor(ctx, x.User, x.address.handle, x.collection)
 	if fault.Of(err) == fault.NotFound {
