@@ -104,7 +104,7 @@ func (r *repository) putMade(path string, make func() []byte) git.Entry {
 	return e
 }
 
-// What Blobs reads ahead.
+// Bounds of how far Blobs reads ahead.
 const (
 	aheadFiles = 16
 	aheadBytes = 4 << 20

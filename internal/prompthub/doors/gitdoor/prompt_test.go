@@ -92,8 +92,8 @@ func TestCloneText(t *testing.T) {
 	require.Contains(t, w.refused(w.url+"/u/ann/whole.git"), "is a skill")
 }
 
-// TestWithdrawnVersions: what may not be seen is in no clone, on every instance at once, whoever
-// wants it by an id that was shown before.
+// TestWithdrawnVersions: a version that may not be seen is in no clone, on every instance at once,
+// also if it is wanted by an id that was shown before.
 func TestWithdrawnVersions(t *testing.T) {
 	t.Parallel()
 	for name, withdraw := range map[string]func(w *world, id prompt.ID) (isGone bool){
@@ -157,7 +157,7 @@ func TestWithdrawnVersions(t *testing.T) {
 	}
 }
 
-// TestAccess: who may clone what.
+// TestAccess: rights to clone.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)

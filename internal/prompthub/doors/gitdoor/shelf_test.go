@@ -56,8 +56,8 @@ func (c catalogue) names() (names []string) {
 	return names
 }
 
-// TestCloneShelf: the skills of an author are plugins in one repository, with what programs get of
-// each. A pull follows every change but a withdrawal.
+// TestCloneShelf: the skills of an author are plugins in one repository, each in the version that
+// programs get. A pull follows every change but a withdrawal.
 func TestCloneShelf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)
@@ -122,7 +122,7 @@ func TestCloneShelf(t *testing.T) {
 	require.NotContains(t, c.git("log", "-p"), "Private.")
 }
 
-// TestWithdrawnSkills: what may not be seen any more is in no clone and not to be had by an id that
+// TestWithdrawnSkills: a skill that may not be seen any more is in no clone and not to be had by an id that
 // was shown, on every instance at once.
 func TestWithdrawnSkills(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestWithdrawnSkills(t *testing.T) {
 	}
 }
 
-// TestShelves: repositories of one's own, of a workspace and of collections, and who may read them.
+// TestShelves: repositories of one's own, of a workspace and of collections, and their readers.
 func TestShelves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)
@@ -297,7 +297,7 @@ func TestForgottenLines(t *testing.T) {
 	require.Zero(t, w.snapshots())
 	require.Contains(t, w.clone(url).read("plugins/greet/skills/greet/SKILL.md"), "Two.")
 
-	// another one's collection has a prompt of Ann's, who leaves
+	// another one's collection has a prompt of Ann's, and she leaves
 	_, err := w.hub.CreateCollection(t.Context(), user("bob"), user("bob"), "bobs", prompt.CollectionDraft{Name: "Bob's", Visibility: prompt.Public, Prompts: []prompt.ID{greet.ID}})
 	require.NoError(t, err)
 	_, err = w.hub.PutProfile(t.Context(), user("bob"), prompt.Profile{Handle: "bob"})

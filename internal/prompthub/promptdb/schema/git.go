@@ -88,7 +88,7 @@ type Line struct {
 // Shown are the versions of prompts that an epoch has.
 type Shown map[prompt.ID]Gaps
 
-// With returns what is shown, with one more version. What was shown before may be changed.
+// With returns the versions with one more. Those that it is called of may be changed.
 func (s Shown) With(id prompt.ID, n int64) Shown {
 	if s == nil {
 		s = make(Shown)
