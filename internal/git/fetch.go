@@ -74,7 +74,7 @@ type fetch struct {
 	list []ID        // those of the view as they were found
 
 	pack    *pack
-	objects map[ID]bool // trees and blobs that need not be looked at; true: to be sent as a blob
+	objects map[ID]bool // trees and blobs that were met; true: a content yet to be sent
 	blobs   []ID        // to be sent
 }
 
@@ -138,7 +138,7 @@ func (f *fetch) look() {
 	}
 }
 
-// lookAlong sees each want and what is before it, up to the last.
+// lookAlong sees each want and the commits before it, up to the last.
 func (f *fetch) lookAlong(isLast func(ID) bool) {
 	for _, id := range f.wants {
 		for !id.IsZero() && f.see(id) && !isLast(id) {
@@ -172,7 +172,7 @@ func (f *fetch) see(id ID) bool {
 }
 
 // appendShallows adds the section that tells which commits have no parents at the client any more,
-// and which get theirs. These the client has.
+// and which get theirs.
 func (f *fetch) appendShallows(b []byte) []byte {
 	b = appendLine(b, "shallow-info\n")
 	if f.deepens() {
@@ -183,7 +183,6 @@ func (f *fetch) appendShallows(b []byte) []byte {
 				b = appendLine(b, "shallow %s\n", id)
 			case !cut && f.shallows[id]:
 				b = appendLine(b, "unshallow %s\n", id)
-				f.had[id] = true
 			}
 		}
 	}
@@ -234,7 +233,6 @@ func (f *fetch) makePack(ctx context.Context) ([][]byte, error) {
 		var base ID
 		if !c.base.IsZero() {
 			base = f.commit(c.base).Tree
-			f.objects[base] = false
 		}
 		if err := f.addTree(ctx, f.commit(c.id).Tree, base); err != nil {
 			return nil, err
@@ -249,10 +247,9 @@ func (f *fetch) makePack(ctx context.Context) ([][]byte, error) {
 // addTree adds a folder and those in it, but for what the base has: the folder of that path in a
 // commit that the client has or gets, or zero.
 func (f *fetch) addTree(ctx context.Context, id, base ID) error {
-	if _, ok := f.objects[id]; ok {
+	if !f.meet(id) {
 		return nil
 	}
-	f.objects[id] = false
 	var old []Entry
 	if !base.IsZero() {
 		var err error
@@ -260,7 +257,7 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 			return err
 		}
 		for _, e := range old {
-			f.objects[e.ID] = f.objects[e.ID]
+			f.meet(e.ID)
 		}
 	}
 	entries, err := f.repository.Tree(ctx, id)
@@ -285,7 +282,7 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 			}
 			continue
 		}
-		if _, ok := f.objects[e.ID]; !ok {
+		if f.meet(e.ID) {
 			f.objects[e.ID] = true
 			f.blobs = append(f.blobs, e.ID)
 		}
@@ -294,6 +291,15 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 		return TooLarge
 	}
 	return ctx.Err()
+}
+
+// meet notes that an object need not be looked at again, and reports whether it was not met before.
+func (f *fetch) meet(id ID) bool {
+	if _, ok := f.objects[id]; ok {
+		return false
+	}
+	f.objects[id] = false
+	return true
 }
 
 // addBlobs adds the contents of files.

@@ -129,8 +129,8 @@ func makeTree(entries []Entry, folder int, made func(ID, []Entry)) ID {
 	return id
 }
 
-// A Commit is one state of a folder. It has at most one parent: what is served here is a line.
-// Author and committer are one.
+// A Commit is one state of a folder. It has at most one parent, so histories are lines. Author and
+// committer are one.
 type Commit struct {
 	Tree        ID
 	Parent      ID // zero for the first

@@ -23,9 +23,10 @@ type Repository interface {
 	// Commit returns one of the commits. Its parent is there too, if it has one. A request asks for
 	// each commit a few times, so they have to be in memory.
 	Commit(id ID) (Commit, bool)
-	// Tree returns the entries of a folder, as MakeTrees gave them. It is asked for the tree of a commit first, then for
-	// folders in it: those that differ from the folders of the same path in the commit next to it
-	// that the client has or gets, and these, so that what did not change is not read.
+	// Tree returns the entries of a folder, as MakeTrees gave them. It is asked for the tree of a
+	// commit first, then for folders in it: those that differ from the folders of the same path in
+	// the commit next to it that the client has or gets, and these. A folder that did not change is
+	// not asked for.
 	Tree(ctx context.Context, id ID) ([]Entry, error)
 	// Blobs returns the contents of some files, each once, in any order. It is called once for each
 	// fetch, with ids that Tree told, in the order in which it told them. A range over it may end

@@ -102,8 +102,8 @@ func (q *Request) IsFetch() bool { return q.command == "fetch" }
 
 // Answer returns the body of the answer in parts. An error is a *Refusal, or of the repository.
 //
-// Memory: the answer, whose pack has at most MaxPack; one content; one folder of each level; and
-// ids of what is sent or not, at most maxObjects, which take 40 MiB. Names of refs are in it once.
+// Memory: the answer, whose pack has at most MaxPack; one content; the folders on one path; and ids
+// of objects, at most maxObjects, which take 40 MiB.
 func (q *Request) Answer(ctx context.Context, r Repository) ([][]byte, error) {
 	switch q.command {
 	case "fetch":

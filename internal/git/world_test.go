@@ -32,13 +32,14 @@ type file struct {
 
 // A world is a repository in memory, which a test fills, and which is served as a door would.
 type world struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // held by a request while it is answered, else by a test with a client
 	head    string
 	refs    map[string]git.ID
 	commits map[git.ID]git.Commit
 	trees   map[git.ID][]git.Entry
 	blobs   map[git.ID][]byte
-	read    int // contents that were read
+	read    int      // contents that were read
+	posted  []string // requests
 }
 
 func newWorld() *world {
@@ -53,8 +54,6 @@ var begin = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // commit puts a commit after the one of a ref, and moves the ref there.
 func (w *world) commit(ref string, files map[string]file) git.ID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var entries []git.Entry
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		e := git.Entry{Name: path, Mode: git.File, ID: git.BlobID([]byte(files[path].content))}
@@ -77,8 +76,6 @@ func (w *world) commit(ref string, files map[string]file) git.ID {
 func (w *world) Head() string { return w.head }
 
 func (w *world) Refs() []git.Ref {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var refs []git.Ref
 	for _, name := range slices.Sorted(maps.Keys(w.refs)) {
 		refs = append(refs, git.Ref{Name: name, ID: w.refs[name]})
@@ -87,8 +84,6 @@ func (w *world) Refs() []git.Ref {
 }
 
 func (w *world) Commit(id git.ID) (git.Commit, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	c, ok := w.commits[id]
 	return c, ok
 }
@@ -114,6 +109,8 @@ func (w *world) Blobs(_ context.Context, ids []git.ID) iter.Seq2[[]byte, error] 
 
 // ServeHTTP answers as the git door does.
 func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var refusal *git.Refusal
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/r.git/info/refs" && r.URL.RawQuery == "service=git-upload-pack":
@@ -121,7 +118,12 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		_, _ = out.Write(git.Advertise(r.Header.Get("Git-Protocol")))
 	case r.Method == http.MethodPost && r.URL.Path == "/r.git/git-upload-pack":
 		out.Header().Set("Content-Type", git.ResultType)
-		parts, err := w.answer(r.Context(), r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		w.posted = append(w.posted, string(body))
+		parts, err := w.answer(r.Context(), bytes.NewReader(body))
 		switch {
 		case errors.As(err, &refusal):
 			_, _ = out.Write(refusal.Packet())
@@ -144,6 +146,13 @@ func (w *world) answer(ctx context.Context, body io.Reader) ([][]byte, error) {
 	return q.Answer(ctx, w)
 }
 
+// count returns how many contents were read since it was last asked.
+func (w *world) count() int {
+	n := w.read
+	w.read = 0
+	return n
+}
+
 // A client is the git of this machine, with a world to clone.
 type client struct {
 	*testing.T
@@ -154,31 +163,36 @@ type client struct {
 func newClient(t *testing.T, w *world) *client {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") != "" {
+		if os.Getenv("CI") == "true" {
 			t.Fatal("git is not installed")
 		}
 		t.Skip("git is not installed")
 	}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
+	w.mu.Lock()
+	t.Cleanup(w.mu.Unlock)
 	return &client{T: t, world: w, url: server.URL + "/r.git", dir: t.TempDir()}
 }
 
-// run runs git, and returns all that it prints.
-func (c *client) run(args ...string) (string, error) {
+// run runs git with an input, and returns all that it prints.
+func (c *client) run(stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(c.Context(), "git", args...)
+	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Dir = c.dir
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "TZ=UTC",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.quotePath", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.quotePath", "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.fsync", "GIT_CONFIG_VALUE_1=none",
 	}
+	c.mu.Unlock()
+	defer c.mu.Lock()
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 
 func (c *client) git(args ...string) string {
 	c.Helper()
-	out, err := c.run(args...)
+	out, err := c.run("", args...)
 	require.NoError(c, err, "git %s\n%s", strings.Join(args, " "), out)
 	return out
 }
@@ -186,7 +200,7 @@ func (c *client) git(args ...string) string {
 // fails runs git and returns what it prints as it fails.
 func (c *client) fails(args ...string) string {
 	c.Helper()
-	out, err := c.run(args...)
+	out, err := c.run("", args...)
 	require.Error(c, err, "git %s\n%s", strings.Join(args, " "), out)
 	return out
 }
@@ -201,7 +215,7 @@ func (c *client) clone(into string, args ...string) {
 // sound has git check all objects of a clone, and its files against its commit.
 func (c *client) sound(clone string) {
 	c.Helper()
-	require.Empty(c, c.git("-C", clone, "fsck", "--strict", "--full", "--no-progress"))
+	require.Empty(c, c.git("-C", clone, "fsck", "--strict", "--no-progress", "--no-dangling"))
 	require.Empty(c, c.git("-C", clone, "status", "--porcelain"))
 }
 
@@ -247,9 +261,8 @@ func (w *world) line(ref string) []string {
 }
 
 // post sends a request as it is, and returns the answer.
-func (w *world) post(t *testing.T, body string) string {
-	t.Helper()
-	parts, err := w.answer(t.Context(), strings.NewReader(body))
+func (w *world) post(t require.TestingT, body string) string {
+	parts, err := w.answer(context.Background(), strings.NewReader(body))
 	refusal := new(git.Refusal)
 	if errors.As(err, &refusal) {
 		return string(refusal.Packet())
