@@ -48,29 +48,30 @@ type reader struct {
 	owner prompt.UserID // of the prompts
 }
 
-// admit lets a request in and finds whose repository it is for.
-func (d *handler) admit(w http.ResponseWriter, r *http.Request) (reader, func(), error) {
+// admit lets a request in.
+func (d *handler) admit(w http.ResponseWriter, r *http.Request) (reader, error) {
 	a, err := addressOf(r)
 	if err != nil {
-		return reader{}, nil, err
+		return reader{}, err
 	}
 	c, err := d.Door.Admit(w, r, doors.Need{Scope: auth.ScopeRead, Users: a.isOwn()})
+	return reader{handler: d, address: a, Caller: c}, err
+}
+
+// enter takes a place at work, and finds the owner of the repository.
+func (x *reader) enter(ctx context.Context) (leave func(), err error) {
+	leave, err = x.Door.AwaitPlace(ctx, x.Key)
 	if err != nil {
-		return reader{}, nil, err
+		return nil, err
 	}
-	leave, err := d.Door.AwaitPlace(r.Context(), c.Key)
-	if err != nil {
-		return reader{}, nil, err
-	}
-	x := reader{handler: d, address: a, Caller: c}
-	if err := x.find(r.Context()); err != nil {
+	if err := x.find(ctx); err != nil {
 		leave()
 		if fault.Of(err) == fault.NotFound {
 			err = errNoRepository()
 		}
-		return reader{}, nil, err
+		return nil, err
 	}
-	return x, leave, nil
+	return leave, nil
 }
 
 func (x *reader) find(ctx context.Context) (err error) {

@@ -51,7 +51,7 @@ func (x reader) plugin(ctx context.Context, one library.Standing, of listed) (pl
 		return plugin{}, errDiffers
 	}
 	v, err := x.Service.VersionOf(ctx, one.Prompt, of.Version)
-	if err != nil {
+	if err != nil || v.Recall != nil { // recalled a moment ago
 		return plugin{}, err
 	}
 	version := at(one.Prompt, of, v)

@@ -38,7 +38,11 @@ func (d *handler) advertise(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return fault.New(fault.Malformed, "git asks with ?service=git-upload-pack; use git 2.26 or later")
 	}
-	x, leave, err := d.admit(w, r)
+	x, err := d.admit(w, r)
+	if err != nil {
+		return err
+	}
+	leave, err := x.enter(r.Context())
 	if err != nil {
 		return err
 	}
@@ -56,15 +60,19 @@ func (d *handler) fetch(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Content-Type") != git.RequestType {
 		return httpjson.NewProblem(r.Context(), http.StatusUnsupportedMediaType, "send "+git.RequestType)
 	}
-	x, leave, err := d.admit(w, r)
+	x, err := d.admit(w, r)
 	if err != nil {
 		return err
 	}
-	defer leave()
 	body, err := d.Admission.ReadBody(w, r, git.MaxRequest)
 	if err != nil {
 		return err
 	}
+	leave, err := x.enter(r.Context())
+	if err != nil {
+		return err
+	}
+	defer leave()
 	parts, sent, err := x.answer(r.Context(), body)
 	if refusal := new(git.Refusal); errors.As(err, &refusal) {
 		parts, err = [][]byte{refusal.Packet()}, nil

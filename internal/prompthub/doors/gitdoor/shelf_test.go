@@ -2,11 +2,15 @@ package gitdoor_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
@@ -316,4 +320,86 @@ func TestForgottenLines(t *testing.T) {
 	w.sweep()
 	require.Zero(t, w.snapshots())
 	require.Empty(t, w.clone(w.url+"/c/bob/bobs.git").catalogue().Plugins)
+}
+
+// TestClonesUnderAWriter: while an author writes, clones from two instances agree on one line, which
+// has no more snapshots than there were changes.
+func TestClonesUnderAWriter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	greet := w.public("greet", "Hello.")
+	_, _, second := w.instance()
+	urls := []string{w.url + "/u/ann.git", second + "/u/ann.git"}
+	const changes = 20
+	var g errgroup.Group
+	stop := make(chan struct{})
+	tips := make([][]string, 6)
+	for i := range tips {
+		g.Go(func() error {
+			for {
+				out, err := run(t, t.TempDir(), "clone", "-q", urls[i%2], "it")
+				if err != nil {
+					return errors.New(out)
+				}
+				out, err = run(t, t.TempDir(), "ls-remote", urls[(i+1)%2], "refs/heads/main")
+				if err != nil {
+					return errors.New(out)
+				}
+				tips[i] = append(tips[i], strings.Fields(out)[0])
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+			}
+		})
+	}
+	for i := range changes {
+		_, err := w.hub.Patch(t.Context(), user("ann"), greet.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = fmt.Sprint("Hello ", i) })
+		require.NoError(t, err)
+	}
+	close(stop)
+	require.NoError(t, g.Wait())
+	c := w.clone(urls[0])
+	require.Contains(t, c.read("plugins/greet/skills/greet/SKILL.md"), fmt.Sprint("Hello ", changes-1))
+	line := strings.Fields(c.git("rev-list", "HEAD"))
+	require.LessOrEqual(t, len(line), changes+1)
+	for _, of := range tips {
+		for _, tip := range of {
+			require.Contains(t, line, tip)
+		}
+	}
+}
+
+// TestManySkills: the newest 500 skills are one repository, and a clone of it is fast and small.
+func TestManySkills(t *testing.T) { // alone: others would be measured, too
+	if testing.Short() {
+		t.Skip("makes many prompts")
+	}
+	w := newWorld(t, prompt.Rules{}, true)
+	w.handle()
+	var last library.View
+	for i := range 510 {
+		last = w.write(user("ann"), w.folder(fmt.Sprintf("skill-%04d", i), library.SentFile{Path: "references/a.md", Bytes: []byte(strings.Repeat(fmt.Sprint("line ", i, "\n"), 100))}))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	c := w.clone(w.url+"/u/ann.git", "--depth", "1")
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	t.Logf("clone and fsck of 500 skills at depth 1: %v, %d KiB allocated", took, (after.TotalAlloc-before.TotalAlloc)>>10)
+	all := c.catalogue()
+	require.Len(t, all.Plugins, 501)
+	require.Contains(t, all.names(), last.Slug)
+	require.NotContains(t, all.names(), "skill-0009")
+	require.Contains(t, c.read("README.md"), "10 more are left out")
+	w.edit(last.ID, func(d *prompt.Draft) { d.Text = "Another." })
+	began = time.Now()
+	c.git("pull", "-q", "--ff-only")
+	t.Logf("pull of one change: %v", time.Since(began))
+	began = time.Now()
+	c.git("ls-remote", "origin")
+	t.Logf("refs without a change: %v", time.Since(began))
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<20))
 }

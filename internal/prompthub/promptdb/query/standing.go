@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"prompthub/internal/fault"
@@ -52,26 +53,33 @@ var standingProps = []string{
 	"DeletedAt", "HiddenAt", "IsPurging", "Undescribed", "RowsVersion",
 }
 
-// Standings returns the prompts of an owner that a viewer may know of, the oldest first.
+// Standings returns the prompts of an owner that a viewer may know of, the oldest first. Those whose
+// rows cannot be read are left out.
 func (db *Queries) Standings(ctx context.Context, viewer, owner prompt.UserID) ([]Standing, error) {
 	rules, err := db.Rules(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	var recs []schema.Record
-	labels := make(map[prompt.ID]schema.LabelsRow)
+	labels, unreadable := make(map[prompt.ID]schema.LabelsRow), make(map[prompt.ID]bool)
 	err = rowstore.Both(ctx, func(ctx context.Context) error {
 		return db.eachStanding(ctx, table.Prefix(schema.AuthorPartition(owner), schema.LabelsPrefix), func(row table.Row) error {
 			c, err := schema.ParseLabelsRow(row)
-			labels[prompt.ID(row.Props.Get("PromptId").Str())] = c
-			return err
+			id := prompt.ID(row.Props.Get("PromptId").Str())
+			if labels[id] = c; err != nil {
+				unreadable[id] = true
+			}
+			return nil
 		})
 	}, func(ctx context.Context) error {
 		r := table.Range{Partition: schema.AuthorPartition(owner), From: "0", Select: standingProps}
 		return db.eachStanding(ctx, r, func(row table.Row) error {
 			rec, err := schema.ParseRecord(row)
-			recs = append(recs, rec)
-			return err
+			if !errors.Is(err, schema.ErrUnreadable) {
+				recs = append(recs, rec)
+				return err
+			}
+			return nil
 		})
 	})
 	if err != nil {
@@ -84,7 +92,7 @@ func (db *Queries) Standings(ctx context.Context, viewer, owner prompt.UserID) (
 			c = schema.LabelsRow{Last: rec.Last}
 		}
 		s := Standing{Prompt: rec.Prompt, Viewer: viewer, labels: c, ruled: rules.ForPrompt(prompt.Production, rec.Prompt) != nil}
-		if s.visible() && !rec.Purging {
+		if s.visible() && !rec.Purging && !unreadable[rec.ID] {
 			all = append(all, s)
 		}
 	}
@@ -94,6 +102,9 @@ func (db *Queries) Standings(ctx context.Context, viewer, owner prompt.UserID) (
 func (db *Queries) eachStanding(ctx context.Context, r table.Range, do func(table.Row) error) error {
 	n := 0
 	for row, err := range table.All(ctx, db.DB, db.T.Prompts, r) {
+		if errors.Is(err, table.ErrDamaged) { // verify reports it
+			continue
+		}
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
