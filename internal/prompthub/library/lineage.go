@@ -51,6 +51,17 @@ func (s *Service) Standings(ctx context.Context, as auth.User, owner prompt.User
 	return s.db.Standings(ctx, IDOf(as), owner)
 }
 
+// OwnerOf returns a user as others see them, whom a handle, a key or Me has led to. One that leads by
+// a handle that was reserved, and is not shown, is none.
+func (s *Service) OwnerOf(ctx context.Context, id prompt.UserID, handle string) (User, error) {
+	p, err := s.db.Profile(ctx, id)
+	u := User{Key: s.AuthorKey(id), Profile: p}
+	if err == nil && handle != Me && handle != u.Key && !u.Leads(handle) {
+		err = errNobody()
+	}
+	return u, err
+}
+
 // StandingsOf returns those of some prompts that there are and that the caller may know of.
 func (s *Service) StandingsOf(ctx context.Context, who auth.User, ids []prompt.ID) (map[prompt.ID]Standing, error) {
 	found := make([]Standing, len(ids))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/git"
 	"prompthub/internal/http/auth"
@@ -44,18 +46,36 @@ type shelf struct {
 	wanted     []library.Standing             // those that programs get a version of, in order
 }
 
-// shelf reads the skills of the repository, and what became of those that its line has shown.
-func (x reader) shelf(ctx context.Context, line func(library.Repository) (library.Line, error)) (s shelf, l library.Line, err error) {
+// shelf reads the line of the repository and, at once or after it, the skills.
+func (x reader) shelf(ctx context.Context, atOnce bool) (s shelf, l library.Line, err error) {
 	if x.collection != "" {
-		return x.collectionShelf(ctx, line)
+		return x.collectionShelf(ctx)
 	}
 	s.repository, s.readers = library.Repository{Kind: library.OfPublic, Owner: x.owner}, form
 	handle := x.address.handle
 	if x.isOwn() {
 		s.repository.Kind, handle = library.OfOwn, library.Me
 	}
-	owner, err := x.Service.UserByHandle(ctx, x.as, handle)
-	if err != nil {
+	var owner library.User
+	var all []library.Standing
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		owner, err = x.Service.OwnerOf(gctx, x.owner, handle)
+		return err
+	})
+	g.Go(func() (err error) {
+		l, err = x.Service.Line(gctx, s.repository)
+		return err
+	})
+	if !atOnce {
+		err = g.Wait()
+		g, gctx = errgroup.WithContext(ctx)
+	}
+	g.Go(func() (err error) {
+		all, err = x.Service.Standings(gctx, x.as, x.owner)
+		return err
+	})
+	if err = cmp.Or(err, g.Wait()); err != nil {
 		return s, l, err
 	}
 	name, endpoint := cmp.Or(owner.Handle, owner.Key), ""
@@ -71,10 +91,6 @@ func (x reader) shelf(ctx context.Context, line func(library.Repository) (librar
 	if x.Public != "" {
 		s.Library = x.Public + "/mcp" + endpoint
 	}
-	if l, err = line(s.repository); err != nil {
-		return s, l, err
-	}
-	all, err := x.Service.Standings(ctx, x.as, x.owner)
 	s.standings = make(map[prompt.ID]library.Standing, len(all))
 	for _, one := range slices.Backward(all) {
 		if s.standings[one.ID] = one; s.want(one) && len(s.wanted) > maxSkills {
@@ -82,7 +98,7 @@ func (x reader) shelf(ctx context.Context, line func(library.Repository) (librar
 			s.More++
 		}
 	}
-	return s, l, err
+	return s, l, nil
 }
 
 // want adds a prompt if programs get a version of it, unless another has its name.
@@ -96,7 +112,7 @@ func (s *shelf) want(one library.Standing) bool {
 }
 
 // collectionShelf is shelf for a collection. A public one has what everybody sees, for its owner too.
-func (x reader) collectionShelf(ctx context.Context, line func(library.Repository) (library.Line, error)) (s shelf, l library.Line, err error) {
+func (x reader) collectionShelf(ctx context.Context) (s shelf, l library.Line, err error) {
 	c, as, err := x.collectionFor(ctx)
 	if err != nil {
 		return s, l, err
@@ -105,7 +121,7 @@ func (x reader) collectionShelf(ctx context.Context, line func(library.Repositor
 	s.readers = fmt.Sprint(form, " ", c.Visibility, " ", c.CreatedAt.UnixMilli())
 	s.Owner = cmp.Or(c.By.Handle, c.By.Key)
 	s.Name, s.About, s.Bundle = skill.MarketplaceName(s.Owner, c.Slug), cmp.Or(c.About, c.Name), &bundle{Slug: c.Slug}
-	if l, err = line(s.repository); err != nil {
+	if l, err = x.Service.Line(ctx, s.repository); err != nil {
 		return s, l, err
 	}
 	ids := slices.Collect(maps.Keys(l.Shown))
@@ -170,16 +186,19 @@ func (s shelf) follows(l library.Line) bool {
 }
 
 // shelfRepository returns the repository of many skills, and records a snapshot first if they have
-// changed. The line is read before the skills, and written as it was read: so what others have
-// recorded meanwhile is looked at anew.
+// changed. Then the line is read before the skills, and written as it was read: so if others have
+// recorded one meanwhile, all is looked at anew.
 func (x reader) shelfRepository(ctx context.Context, whole bool) (*repository, error) {
-	for range maxTries {
-		s, l, err := x.shelf(ctx, func(r library.Repository) (library.Line, error) { return x.Service.Line(ctx, r) })
+	for try := range maxTries {
+		s, l, err := x.shelf(ctx, try == 0)
 		if err != nil {
 			return nil, err
 		}
 		recorded := true
 		if state, follows := s.state(), s.follows(l); !follows || l.State != state {
+			if try == 0 && x.collection == "" {
+				continue
+			}
 			if l, recorded, err = x.record(ctx, s, l, state, follows); err != nil {
 				return nil, err
 			}
