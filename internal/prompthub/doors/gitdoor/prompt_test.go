@@ -1,6 +1,7 @@
 package gitdoor_test
 
 import (
+	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // TestClonePrompt: versions are commits, with the bytes, names and modes of their files; labels are
@@ -224,4 +226,59 @@ func TestAccess(t *testing.T) {
 	}
 	_, bob = closed.token("bob", auth.ScopeRead)
 	closed.clone(with(closed.url, bob) + "/u/ann/greet.git")
+}
+
+// TestHeadOfAPromptWithoutARelease: where programs that name no version get none, a clone checks out
+// nothing. The versions are there by their tags.
+func TestHeadOfAPromptWithoutARelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	v := w.public("greet", "One.")
+	w.edit(v.ID, func(d *prompt.Draft) { d.Text = "Two." })
+	w.label(v.ID, prompt.Production, 2)
+	require.NoError(t, w.hub.Recall(t.Context(), user("ann"), v.ID, 2, "Bad"))
+	c := w.clone(w.url + "/u/ann/greet.git")
+	c.fails("rev-parse", "HEAD^{commit}")
+	require.Equal(t, w.tree(v.ID, 1), c.git("rev-parse", "v1^{tree}"))
+	c.fails("rev-parse", "v2")
+	require.NotContains(t, w.clone(w.url+"/u/ann.git").catalogue().names(), "greet")
+}
+
+// TestNewName: a prompt with files keeps its commits under a new name, and the old address leads
+// there.
+func TestNewName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	w.handle()
+	v := w.write(user("ann"), w.folder("forms", library.SentFile{Path: "a", Bytes: []byte("a")}))
+	c := w.clone(w.url + "/u/ann/forms.git")
+	w.edit(v.ID, func(d *prompt.Draft) { d.Name = "papers" })
+	w.edit(v.ID, func(d *prompt.Draft) { d.Text = "Two." })
+	c.git("pull", "-q", "--ff-only")
+	require.Equal(t, c.git("rev-parse", "HEAD"), w.clone(w.url+"/u/ann/papers.git").git("rev-parse", "HEAD"))
+}
+
+// TestRestoredBackup: a service that was restored from a backup gives the commits of prompts the same
+// ids, and begins new lines.
+func TestRestoredBackup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	v := w.public("greet", "One.")
+	w.edit(v.ID, func(d *prompt.Draft) { d.Text = "Two." })
+	w.write(user("ann"), w.folder("forms", library.SentFile{Path: "a", Bytes: []byte("a")}))
+	const greet, forms, all = "/u/ann/greet.git", "/u/ann/forms.git", "/u/ann.git"
+	before := w.clone(w.url + all)
+	var backup bytes.Buffer
+	differs := func(d promptdb.Difference) { require.Fail(t, "a difference", "%v", d) }
+	_, err := w.db.Backup(t.Context(), &backup, differs, func(int) {})
+	require.NoError(t, err)
+	other := newWorld(t, prompt.Rules{}, true)
+	other.now = w.now
+	_, err = other.db.Restore(t.Context(), &backup, differs, func(int) {}, func(int) {})
+	require.NoError(t, err)
+	for _, path := range []string{greet, forms} {
+		require.Equal(t, w.clone(w.url+path).git("show-ref"), other.clone(other.url+path).git("show-ref"))
+	}
+	require.Zero(t, other.snapshots())
+	require.Equal(t, before.git("rev-parse", "HEAD^{tree}"), other.clone(other.url+all).git("rev-parse", "HEAD^{tree}"))
 }
