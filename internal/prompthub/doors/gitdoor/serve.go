@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -51,7 +52,7 @@ func (d *handler) advertise(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", git.AdvertisementType)
-	_, _ = w.Write(git.Advertise(r.Header.Get("Git-Protocol"))) // the client may have gone away
+	_, _ = w.Write(git.Advertise(r.Header.Get("Git-Protocol"))) //nolint:gosec // the header says what it is; the client may have gone away
 	return nil
 }
 
@@ -84,7 +85,7 @@ func (d *handler) fetch(w http.ResponseWriter, r *http.Request) error {
 	leave()
 	w.Header().Set("Content-Type", git.ResultType)
 	for _, p := range parts {
-		if _, err := w.Write(p); err != nil { // the client has gone away
+		if _, err := w.Write(p); err != nil { //nolint:gosec // as above; the client has gone away
 			break
 		}
 	}
@@ -110,7 +111,7 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 		parts, err = q.Answer(ctx, r)
 	}
 	if errors.Is(err, errDiffers) {
-		x.Log.WarnContext(ctx, "a repository begins anew", "error", err)
+		x.Log.WarnContext(ctx, "a repository begins anew", slog.Any("error", err))
 		if r != nil && r.differs != nil {
 			err = r.differs(ctx)
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -220,7 +221,7 @@ func (x reader) record(ctx context.Context, s shelf, l library.Line, state strin
 			was, parent, err = lastOf(snapshots)
 		}
 		if err != nil {
-			x.Log.WarnContext(ctx, "a line of snapshots begins anew", "error", err)
+			x.Log.WarnContext(ctx, "a line of snapshots begins anew", slog.Any("error", err))
 			follows = false
 		}
 	}
