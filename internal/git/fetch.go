@@ -288,7 +288,7 @@ func (f *fetch) addTree(ctx context.Context, id, base ID) error {
 		}
 	}
 	if len(f.objects) > maxObjects {
-		return TooLarge
+		return tooMany
 	}
 	return ctx.Err()
 }

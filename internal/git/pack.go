@@ -15,8 +15,14 @@ const (
 	maxObjects  = 500_000     // ids that are kept while a pack is made
 )
 
-// TooLarge refuses a fetch whose pack would be over the bounds.
-var TooLarge = &Refusal{"this is larger than 32 MiB: clone with --depth 1, or a smaller repository"}
+// Refusals of a fetch whose pack would be over a bound.
+var (
+	tooLarge = refuse("this is larger than %d MiB%s", MaxPack>>20, askForLess)
+	tooLong  = refuse("this is larger than %d MiB unpacked%s", maxUnpacked>>20, askForLess)
+	tooMany  = refuse("this has more than %d files and folders%s", maxObjects, askForLess)
+)
+
+const askForLess = ": clone with --depth 1, or a smaller repository"
 
 // kinds of objects in a pack.
 const (
@@ -49,7 +55,7 @@ func newPack() *pack {
 func (p *pack) Write(b []byte) (int, error) {
 	n := len(b)
 	if p.size += n; p.size > MaxPack {
-		return 0, TooLarge
+		return 0, tooLarge
 	}
 	for len(b) > 0 {
 		last := &p.packets[len(p.packets)-1]
@@ -67,7 +73,7 @@ func (p *pack) Write(b []byte) (int, error) {
 func (p *pack) add(kind byte, b []byte) error {
 	p.objects++
 	if p.unpacked += len(b); p.unpacked > maxUnpacked {
-		return TooLarge
+		return tooLong
 	}
 	// Four bits of the size and the kind, then seven bits each; the highest tells that more follow.
 	size := len(b)

@@ -28,15 +28,15 @@ const (
 	maxPrefixes = 1_000 // with more of them all refs are listed, as the protocol allows
 )
 
-// onlyVersion2 refuses a client of another version. Git speaks version 2 unless told otherwise.
-var onlyVersion2 = &Refusal{"only version 2 of the protocol is served: use git 2.26 or later, or git -c protocol.version=2"}
+// onlyVersion2 refuses a client of another version. Git speaks version 2 unless told otherwise. The
+// sentence does not say "version 2", by which isomorphic-git would know a server of that version.
+var onlyVersion2 = &Refusal{"older versions of the protocol are not served: use git 2.26 or later, or git -c protocol.version=2"}
 
 // Advertise returns the body that tells a client what is served. Its protocol is what it sent as
 // Git-Protocol.
 func Advertise(protocol string) []byte {
 	if !slices.Contains(strings.Split(protocol, ":"), "version=2") {
-		b := appendLine(nil, "# service=git-upload-pack\n")
-		return append(append(b, flush...), onlyVersion2.Packet()...)
+		return onlyVersion2.Packet()
 	}
 	var b []byte
 	for _, line := range []string{"version 2", "agent=prompthub", "ls-refs=unborn", "fetch=shallow", "object-format=sha1"} {

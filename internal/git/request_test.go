@@ -50,7 +50,7 @@ func TestRequestsRefused(t *testing.T) {
 		"0003":                                 `"0003" does not begin a pkt-line`,
 		"0002":                                 `"0002" does not begin a pkt-line`,
 		"00040000":                             `capability "" is not served`,
-		"0032want " + tip + "\n00000009done\n": "only version 2 of the protocol is served: use git 2.26 or later, or git -c protocol.version=2",
+		"0032want " + tip + "\n00000009done\n": "older versions of the protocol are not served: use git 2.26 or later, or git -c protocol.version=2",
 		"00010000":                             `capability "" is not served`,
 		"0015command=ls-refs\n\n0000":          `command "ls-refs\n" is not served: ls-refs and fetch are, one in a request`,
 		"0018command=object-info\n0000":        `command "object-info" is not served: ls-refs and fetch are, one in a request`,
@@ -182,7 +182,7 @@ func TestFaultyStore(t *testing.T) {
 	require.ErrorContains(t, err, "is stored as "+id.String())
 }
 
-// TestTooLarge: a pack ends at 32 MiB, and so does the work for one.
+// TestTooLarge: the work for a pack ends at its bounds.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -210,6 +210,15 @@ func TestTooLarge(t *testing.T) {
 		files[fmt.Sprint(i)] = file{content: fmt.Sprint(i, strings.Repeat("0", 4<<20))}
 	}
 	bomb.commit(main, files)
-	require.Equal(t, refused, post(bomb))
+	require.Equal(t, strings.Replace(refused, "32 MiB", "128 MiB unpacked", 1), post(bomb))
 	require.Less(t, bomb.count(), 40)
+
+	many := newWorld()
+	clear(files)
+	for i := range 500_000 {
+		files[fmt.Sprintf("%d/%d/%d", i/10_000, i/100, i)] = file{content: fmt.Sprint(i)}
+	}
+	many.commit(main, files)
+	require.Equal(t, strings.Replace(refused, "is larger than 32 MiB", "has more than 500000 files and folders", 1), post(many))
+	require.Zero(t, many.count())
 }
