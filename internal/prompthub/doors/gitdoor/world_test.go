@@ -33,7 +33,8 @@ type world struct {
 	store table.DB
 	db    *promptdb.DB
 	hub   *library.Service
-	url   string // of the first instance
+	door  http.Handler // of the instance that was started last
+	url   string       // of the first instance
 	jobs  queue.Queues
 	now   time.Time
 	rules prompt.Rules
@@ -59,12 +60,13 @@ func (w *world) instance() (*promptdb.DB, *library.Service, string) {
 	require.NoError(w.t, db.Create(w.t.Context()))
 	hub := library.New(db, w.rules, w.clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, w.clock)
-	server := httptest.NewServer(gitdoor.New(gitdoor.Config{
+	w.door = gitdoor.New(gitdoor.Config{
 		Door: doors.Door{
 			Identify: hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: w.read, Admission: admission, Service: hub,
 		},
 		Public: "https://hub.test", Log: slog.New(slog.DiscardHandler), Now: w.clock,
-	}))
+	})
+	server := httptest.NewServer(w.door)
 	w.t.Cleanup(server.Close)
 	return db, hub, server.URL + gitdoor.Prefix
 }
