@@ -247,7 +247,9 @@ func TestShelves(t *testing.T) {
 	again := w.clone(w.url + "/c/ann/start.git")
 	require.NotContains(t, again.git("log", "-p"), "Private.")
 	require.NotContains(t, again.git("log", "-p"), "Hush")
-	set(func(d *prompt.CollectionDraft) { d.Visibility, d.About, d.Prompts = prompt.Private, "Psst", []prompt.ID{greet.ID} })
+	set(func(d *prompt.CollectionDraft) {
+		d.Visibility, d.About, d.Prompts = prompt.Private, "Psst", []prompt.ID{greet.ID}
+	})
 	w.clone(with(w.url, ann) + "/c/ann/start.git")
 	set(func(d *prompt.CollectionDraft) { d.Visibility, d.About = prompt.Public, "Welcome" })
 	require.NotContains(t, w.clone(w.url+"/c/ann/start.git").git("log", "-p"), "Psst", "though all skills were public")
