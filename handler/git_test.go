@@ -49,7 +49,7 @@ func TestGitBehindTheHost(t *testing.T) {
 		change(100)
 		did("clone", "-q", url+author, "all")
 		did("clone", "-q", "--depth", "1", url+"/git/me/a-prompt", "one")
-		for n := range 40 { // so many that git packs what it has
+		for n := range 40 { // then git packs the list of those that it has
 			change(n)
 		}
 		did("-C", "one", "fetch", "-q", "--unshallow")

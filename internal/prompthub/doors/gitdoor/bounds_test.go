@@ -112,7 +112,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	})
 }
 
-// FuzzRequest: whatever is sent is answered, and never with an error of ours.
+// FuzzRequest: any request is answered, and never with an error of ours.
 func FuzzRequest(f *testing.F) {
 	w := newWorld(f, prompt.Rules{}, true)
 	w.public("greet", "Hello.")
