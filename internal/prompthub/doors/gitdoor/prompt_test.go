@@ -214,7 +214,7 @@ func TestAccess(t *testing.T) {
 	require.Equal(t, 415, w.status(http.MethodPost, w.url+"/u/ann/greet.git/git-upload-pack", "").StatusCode)
 	c := w.clone(w.url + "/u/ann/greet.git")
 	require.Contains(t, c.fails("push", "origin", "main"), "read only")
-	require.Contains(t, w.refused(w.url+"/u/ann/greet.git", "-c", "protocol.version=0"), "version 2")
+	require.Contains(t, w.refused(w.url+"/u/ann/greet.git", "-c", "protocol.version=0"), "protocol.version=2")
 
 	require.NoError(t, w.hub.RevokeToken(t.Context(), user("ann"), token.ID))
 	require.Equal(t, 401, w.status(http.MethodGet, w.url+"/me/secret.git"+service, ann).StatusCode)

@@ -70,8 +70,8 @@ func (db *Queries) Lineage(ctx context.Context, viewer prompt.UserID, id prompt.
 	if err != nil {
 		return Lineage{}, err
 	}
-	_, isSet := c.Labels[prompt.Production]
-	l := Lineage{Prompt: rec.Prompt, Labels: truth.ShownLabels(viewer, rec.Prompt, c), Released: isSet || !unruled}
+	standing := Standing{Prompt: rec.Prompt, Viewer: viewer, labels: *c, ruled: !unruled}
+	l := Lineage{Prompt: rec.Prompt, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
 	there := make(map[int64]bool)
 	for _, v := range all {
 		if c.Has(v.Number) && !c.Recalled.Have(v.Number) && truth.Shows(viewer, rec.Prompt, v.Number) {
@@ -80,6 +80,7 @@ func (db *Queries) Lineage(ctx context.Context, viewer prompt.UserID, id prompt.
 	}
 	slices.Reverse(l.Versions)
 	maps.DeleteFunc(l.Labels, func(_ string, n int64) bool { return !there[n] })
+	l.Released = l.Labels[prompt.Production] > 0 || standing.Served() == 0
 	return l, nil
 }
 
