@@ -20,12 +20,15 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"prompthub/internal/cursor"
+	"prompthub/internal/git"
 	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/gitdoor"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
 	"prompthub/internal/prompthub/doors/marketplace"
@@ -146,6 +149,14 @@ var (
 	anIndex = bound{12, 5500, 512, 64 << 10}
 	// five pages of prompts
 	aCatalogue = bound{5 * anIndex.operations, 5 * anIndex.rows, 5 * anIndex.answer, 5 * anIndex.allocated}
+	// The rows of 2,000 versions, 100 at a time, and each by itself if it is a text alone.
+	aLineage = bound{20 + 20 + 2000, 4100, 128, 64 << 10}
+	// and the files of those that are sent, of which a pack has 32 MiB
+	aClone = bound{2*aLineage.operations + 20_000, 2*aLineage.rows + 20_000, 33 << 10, 256 << 10}
+	// The rows of 20,000 prompts and of their labels, 2,000 snapshots, and of the newest 500 a version
+	// and a file. A member is looked up twice.
+	aShelf       = bound{60 + 2*20 + 2*500, 2*20_000 + 2000 + 2*500 + 1300, 128, 128 << 10}
+	aShelfCloned = bound{aShelf.operations + 20_000, aShelf.rows + 20_000, 33 << 10, 256 << 10}
 	// by a message of 256 KiB, decoded more than once
 	aRead = bound{aPrompt.operations, aPrompt.rows, aPrompt.answer, 8 << 10}
 )
@@ -347,6 +358,16 @@ var bounds = map[string]bound{
 	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
 
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
+
+	// whether there is one; a member is looked up
+	"GET /git/me/info/refs": aCaller, "GET /git/me.git/info/refs": aCaller, "GET /git/u/{handle}/info/refs": {aUser.operations + 4, aUser.rows + 700, 32, 8 << 10},
+	"GET /git/w/{workspace}/info/refs": {aWorkspace.operations, aWorkspace.rows, 32, 8 << 10}, "GET /git/c/{handle}/{collection}/info/refs": {aUser.operations + 8, aUser.rows + 1300, 32, 8 << 10},
+	"GET /git/me/{prompt}/info/refs": aPrompt, "GET /git/u/{handle}/{prompt}/info/refs": {aPrompt.operations + 4, aPrompt.rows + 700, 128, 8 << 10},
+	"GET /git/w/{workspace}/{prompt}/info/refs": {aPrompt.operations + aWorkspace.operations, aPrompt.rows + aWorkspace.rows, 128, 8 << 10},
+	"POST /git/me/git-upload-pack":              aShelfCloned, "POST /git/me.git/git-upload-pack": aShelfCloned, "POST /git/u/{handle}/git-upload-pack": aShelfCloned,
+	"POST /git/w/{workspace}/git-upload-pack": aShelfCloned, "POST /git/c/{handle}/{collection}/git-upload-pack": aShelfCloned,
+	"POST /git/me/{prompt}/git-upload-pack": aClone, "POST /git/u/{handle}/{prompt}/git-upload-pack": aClone,
+	"POST /git/w/{workspace}/{prompt}/git-upload-pack": {aClone.operations + aWorkspace.operations, aClone.rows + aWorkspace.rows, aClone.answer, aClone.allocated},
 }
 
 // work is how much processor time a request may take, in jobs: that of some requests that mean
@@ -538,6 +559,10 @@ func (s *search) findRoutes(t *testing.T) {
 		s.routes = append(s.routes, pattern)
 		s.query[pattern] = []string{"token", "until", "signature"}
 	}
+	for _, pattern := range gitdoor.Patterns() {
+		s.routes = append(s.routes, pattern)
+		s.query[pattern], asked[pattern] = []string{"service"}, map[string][]string{"service": {"git-upload-pack"}}
+	}
 	s.messages = mcp.Patterns()
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
@@ -645,7 +670,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	method, path, _ := strings.Cut(route, " ")
 	isPage, isMessage := strings.HasPrefix(path, web.Prefix) || path == web.Robots, slices.Contains(s.messages, route)
 	isNamed := strings.HasPrefix(path, langfuse.Prefix) || strings.HasPrefix(path, langsmith.Prefix+"/")
-	isMarket := strings.HasPrefix(path, marketplace.Prefix)
+	isMarket, isGit := strings.HasPrefix(path, marketplace.Prefix), strings.HasPrefix(path, gitdoor.Prefix+"/")
 	// Half of the requests mean something in all their parts, and have hostile values only where
 	// any will do; in the others each part is drawn by itself.
 	whole := rapid.Bool().Draw(t, "whole")
@@ -698,6 +723,14 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 			path = strings.Replace(path, "{collection}", "support", 1)
 		}
 	}
+	if isGit && whole {
+		handles = handles[:1]
+		named := "text-1"
+		if strings.Contains(path, "{workspace}") {
+			named = "shared"
+		}
+		path = strings.NewReplacer("{collection}", "support", "{prompt}", named).Replace(path)
+	}
 	files := []string{"page.css", "swagger-ui-bundle.js"}
 	if isPage {
 		files = s.files
@@ -706,8 +739,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
-		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{$}", "").Replace(path)
-	if !isPage && !isMessage && !isNamed && !isMarket {
+		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{prompt}", part, "{$}", "").Replace(path)
+	if !isPage && !isMessage && !isNamed && !isMarket && !isGit {
 		path = api.Prefix + path
 	}
 	query := url.Values{}
@@ -758,6 +791,10 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
+	case isGit && body != nil:
+		if kind = git.RequestType; may {
+			body = strings.NewReader(s.wants(t, path))
+		}
 	case isMessage && method == http.MethodPost:
 		body = strings.NewReader(s.message(t))
 	case body == nil || !may:
@@ -800,6 +837,29 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 		r.Header.Set("Authorization", "Bearer "+s.reader.Secret)
 	}
 	return r
+}
+
+// wants draws what a git client asks of the repository whose address it posts to: its refs, or all
+// that they lead to.
+func (s *search) wants(t *rapid.T, path string) string {
+	line := func(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
+	refs := line("command=ls-refs\n") + "0001" + line("peel\n") + line("symrefs\n") + "0000"
+	if rapid.Bool().Draw(t, "refs alone") {
+		return refs
+	}
+	unescaped, err := url.PathUnescape(path)
+	if err != nil || !utf8.ValidString(unescaped) || strings.ContainsAny(unescaped, "?# ") {
+		return refs
+	}
+	answer := serve(s.t, s.doors, call{method: http.MethodPost, path: path, user: ann, body: refs, header: http.Header{"Content-Type": {git.RequestType}}}).Body.String()
+	asked := line("command=fetch\n") + "0001"
+	for _, found := range regexp.MustCompile(`(?m)^[0-9a-f]{4}([0-9a-f]{40}) `).FindAllStringSubmatch(answer, -1) {
+		asked += line("want " + found[1] + "\n")
+	}
+	if rapid.Bool().Draw(t, "shallow") {
+		asked += line("deepen 1\n")
+	}
+	return asked + line("done\n") + "0000"
 }
 
 // aPackage draws the address of a package that a shelf lists below a path, for ann, for whom there

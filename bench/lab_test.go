@@ -24,6 +24,7 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/gitdoor"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
 	"prompthub/internal/prompthub/doors/marketplace"
@@ -160,12 +161,14 @@ func (l *lab) begin(logs io.Writer) {
 	})
 	programs := doors.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}
 	installers := marketplace.New(marketplace.Config{Door: programs, Claimed: true, Log: log, Now: time.Now})
+	clones := gitdoor.New(gitdoor.Config{Door: programs, Log: log, Now: time.Now})
 	assistants := mcp.New(mcp.Config{
 		Door: programs, Log: log, Now: time.Now, Version: "bench",
 		Issuers: []string{"https://issuer.example"},
 	})
 	foreign := doors.Foreign{Door: doors.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
 	l.doors = httpjson.Mount(marketplace.Prefix, mcp.Mount(web.Mount(routes, pages), assistants), installers)
+	l.doors = httpjson.Mount(gitdoor.Prefix, l.doors, clones)
 	l.doors = httpjson.Mount(langsmith.Prefix, httpjson.Mount(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db, log) {

@@ -219,6 +219,14 @@ func filed(l *lab) {
 	l.settle()
 }
 
+// lsRefs asks for the refs of a repository.
+func lsRefs(repository string) call {
+	return call{
+		method: http.MethodPost, path: repository + "/git-upload-pack", body: "0014command=ls-refs\n00010009peel\n0000",
+		header: http.Header{"Content-Type": {"application/x-git-upload-pack-request"}},
+	}
+}
+
 // packaged has the package of such a skill asked for.
 func packaged(l *lab) {
 	withHandle(l)
@@ -420,6 +428,9 @@ func assistants() []request {
 		{name: "skills of an author, 100", setup: withHandle, call: get("/u/ann-lee/.well-known/agent-skills/index.json", ""), steps: 2, tables: 2},
 		{name: "marketplace of an author, 100", setup: withHandle, call: get("/marketplace/u/ann-lee/marketplace.json", ""), steps: 2, tables: 2},
 		{name: "marketplace: a package of a skill with three files, author known", setup: packaged, call: get("/marketplace/packages/{package}", ""), steps: 2, tables: 8, behind: 1},
+		{name: "git: refs of a prompt", setup: withHandle, call: lsRefs("/git/u/ann-lee/write-better-short-mystery-novels"), steps: 5, tables: 9},
+		{name: "git: refs of an author, the first snapshot", setup: withHandle, call: lsRefs("/git/u/ann-lee"), steps: 13, tables: 71},
+		{name: "git: refs of an author, unchanged", setup: withHandle, again: true, call: lsRefs("/git/u/ann-lee"), steps: 2, tables: 5},
 		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 8, behind: 1},
 		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
 		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 5, behind: 1},

@@ -8,6 +8,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/doors/gitdoor"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
 	"prompthub/internal/prompthub/doors/marketplace"
@@ -26,6 +27,9 @@ func (a *app) doors(s command.Serving) http.Handler {
 	all = mcp.Mount(all, a.assistants(programs))
 	all = httpjson.Mount(marketplace.Prefix, all, marketplace.New(marketplace.Config{
 		Door: programs, Claimed: a.settings.Dev(), Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+	}))
+	all = httpjson.Mount(gitdoor.Prefix, all, gitdoor.New(gitdoor.Config{
+		Door: programs, Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}))
 	foreign := doors.Foreign{
 		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,

@@ -16,6 +16,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/gitdoor"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
 	"prompthub/internal/prompthub/doors/marketplace"
@@ -153,7 +154,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 		var p struct{ ID string }
 		require.NoError(t, json.Unmarshal(created.Body.Bytes(), &p))
 
-		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), marketplace.Patterns(), langfuse.Patterns(), langsmith.Patterns())
+		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), marketplace.Patterns(), gitdoor.Patterns(), langfuse.Patterns(), langsmith.Patterns())
 		for _, operation := range documented(t) {
 			patterns = append(patterns, strings.Replace(operation, " ", " "+api.Prefix, 1))
 		}
@@ -165,7 +166,7 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 			}
 			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}", "ann", "{repo}", "pricing", "{name}", "pricing",
 				"{workspace}", "shelf", "{number}", "1", "{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
-				"{file}", "page.css", "{package}", "x.zip", "{collection}", "none", "{rest...}", "x", "{$}", "").Replace(path)
+				"{file}", "page.css", "{package}", "x.zip", "{collection}", "none", "{prompt}", "pricing", "{rest...}", "x", "{$}", "").Replace(path)
 			require.NotContains(t, path, "{", "%s has a place that the test does not fill", pattern)
 			got := ask("bob", method, path, "")
 			if got.Code == 200 {

@@ -56,7 +56,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 
 	elsewhere := []string{ // answers of other doors, of /admin, of commands and of applications with pictures or accounts
 		"ADDRESS_EXPIRED", "BACKUP_FAILED", "BACKUP_NO_ROOM", "BACKUP_RUNNING", "BACKUP_TOO_SLOW", "FILES_OF_ANOTHER_STORE", "NOT_AN_IMAGE", "PACKAGE_CHANGED", "REFRESH_REUSED",
-		"REPO_TYPE_NOT_KEPT",
+		"REPO_TYPE_NOT_KEPT", "TOO_MANY_PROMPTS", "TOO_MANY_VERSIONS",
 	}
 	listed := slices.Clone(elsewhere)
 	for _, c := range append(httpjson.Codes(), api.Codes...) {

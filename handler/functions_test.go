@@ -22,6 +22,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/prompthub/doors/api"
+	"prompthub/internal/prompthub/doors/gitdoor"
 	"prompthub/internal/prompthub/doors/langfuse"
 	"prompthub/internal/prompthub/doors/langsmith"
 	"prompthub/internal/prompthub/doors/marketplace"
@@ -119,6 +120,7 @@ var getOnly = []string{"get", "head"}
 var doorFunctions = map[string]binding{
 	"app":           {Route: strings.TrimPrefix(web.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
 	"author-skills": {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},
+	"git":           {Route: strings.TrimPrefix(gitdoor.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
 	"lf":            {Route: strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
 	"ls":            {Route: strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
 	"marketplace":   {Route: strings.TrimPrefix(marketplace.Prefix, "/") + "/{*path}", Methods: []string{"get", "head"}},

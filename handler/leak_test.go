@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,6 +78,23 @@ func TestNothingPrivateLeaves(t *testing.T) {
 				require.NotContains(t, strings.ToLower(body), "secret", "%s %s", user, name)
 				require.Contains(t, body, `"error"`)
 			}
+		}
+		for _, repository := range []string{"/git/u/anna.git", "/git/u/anna/leak.git"} {
+			dir := t.TempDir()
+			run := func(args ...string) string {
+				t.Helper()
+				c := exec.CommandContext(t.Context(), "git", args...)
+				c.Dir, c.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
+				out, err := c.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				return strings.ToLower(string(out))
+			}
+			run("clone", "-q", url+repository, ".")
+			told := run("log", "-p", "--all", "--decorate=full") + run("show-ref") + run("ls-remote", "--symref", "origin")
+			require.NotContains(t, told, "secret", repository)
+			require.NotContains(t, told, "production", repository)
+			require.NotContains(t, told, "v3", repository)
+			require.Contains(t, told, "public", repository)
 		}
 		for _, endpoint := range []string{"/mcp/u/anna", "/mcp/t/text"} {
 			for _, method := range []string{"prompts/list", "skills/list"} {

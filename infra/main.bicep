@@ -128,6 +128,7 @@ var tableNames = [
   'AccessTokens'
   'Users'
   'PromptFavorites'
+  'Git'
 ]
 
 var containerNames = [

@@ -156,13 +156,9 @@ func (s *Service) userAt(ctx context.Context, who auth.User, handle string) (pro
 	if err != nil {
 		return "", User{}, err
 	}
-	p, err := s.db.Profile(ctx, id)
+	u, err := s.OwnerOf(ctx, id, handle)
 	if err != nil {
 		return "", User{}, err
-	}
-	u := User{Key: s.AuthorKey(id), Profile: p}
-	if handle != Me && handle != u.Key && !u.Leads(handle) {
-		return "", User{}, errNobody() // a handle that was reserved and is not shown
 	}
 	return id, u, nil
 }

@@ -49,6 +49,18 @@ type (
 	WantedVersion = query.WantedVersion
 	// A VersionPage is a part of the versions of a prompt.
 	VersionPage = query.VersionPage
+	// A Lineage is a prompt with its versions for programs.
+	Lineage = query.Lineage
+	// A LineageVersion is one of them.
+	LineageVersion = query.LineageVersion
+	// A Standing is what decides which versions of a prompt a reader gets.
+	Standing = query.Standing
+	// A Repository names a line of snapshots.
+	Repository = schema.Repository
+	// A Line is where such a line has come to.
+	Line = schema.Line
+	// A Snapshot is a commit of it.
+	Snapshot = schema.Snapshot
 	// A History is what became of the labels of a prompt.
 	History = query.History
 	// A Numbered names a version of a prompt.
@@ -109,6 +121,10 @@ const (
 	QuotaBytes     = schema.QuotaBytes
 	QuotaFavorites = schema.QuotaFavorites
 	MaxAuthorsKept = accounts.MaxAuthorsKept
+
+	OfPublic     = schema.OfPublic
+	OfOwn        = schema.OfOwn
+	OfCollection = schema.OfCollection
 
 	Newest    = schema.Newest
 	Relevance = schema.Relevance

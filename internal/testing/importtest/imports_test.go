@@ -63,7 +63,7 @@ var allowed = map[string][]string{
 	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize", "internal/legible"},
 	prompthub + "doors": {
 		prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "transfer", prompthub + "doors.", prompthub + "doors/web/theme", prompthub + "doors/web/markdown",
-		"internal/http", "internal/jsonsize", "internal/legible", "internal/telemetry",
+		"internal/git", "internal/http", "internal/jsonsize", "internal/legible", "internal/telemetry",
 	},
 	prompthub + "doors/worker": {prompthub + "promptdb.", "internal/host/function"},
 	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/backup", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry"},

@@ -1,47 +1,21 @@
 package marketplace
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"prompthub/internal/http/httpjson"
 	zip "prompthub/internal/prompthub/files/archive"
 	"prompthub/internal/prompthub/files/skill"
-	"prompthub/internal/prompthub/prompt"
 )
 
 const (
-	libraryName  = "library"
-	libraryFile  = libraryName + ".zip"
-	libraryAbout = "The prompt library itself: search it, read and fill in its prompts, and keep new ones"
-	// rises with each change of what the plugin has, as installers go by it
-	libraryVersion = "1.0.0"
+	libraryName = skill.LibraryName
+	libraryFile = libraryName + ".zip"
 )
 
-// server is an entry of an mcp.json.
-type server struct {
-	Type    string            `json:"type"`
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-// libraryOf returns the plugin that connects an assistant with the endpoint of a shelf. Of a shelf
-// of one's own it has the access token from the environment, as commands of prompthub do.
+// libraryOf returns the plugin that connects an assistant with the endpoint of a shelf.
 func libraryOf(s shelf, origin string) []byte {
-	at := server{Type: "http", URL: origin + "/mcp" + s.endpoint()}
-	if s.isOwn() {
-		at.Headers = map[string]string{"Authorization": "Bearer ${PROMPTHUB_TOKEN}"}
-	}
-	b, err := json.MarshalIndent(map[string]map[string]server{"mcpServers": {s.name: at}}, "", "  ")
-	if err != nil {
-		panic(err) // unreachable: texts cannot fail
-	}
-	b = append(b, '\n')
-	return zip.Write([]prompt.FileBytes{
-		skill.Manifest(libraryName, libraryAbout, libraryVersion, ""),
-		{Path: "mcp.json", Bytes: b},  // which Codex reads
-		{Path: ".mcp.json", Bytes: b}, // which Claude Code reads
-	})
+	return zip.Write(skill.Library(s.name, origin+"/mcp"+s.endpoint(), s.isOwn()))
 }
 
 // endpoint returns the path of a shelf below the endpoint for assistants.
@@ -54,7 +28,7 @@ func (s shelf) endpoint() string {
 
 func libraryPlugin(s shelf, origin string) plugin {
 	return plugin{
-		Name: libraryName, Description: libraryAbout, Version: libraryVersion,
+		Name: libraryName, Description: skill.LibraryAbout, Version: skill.LibraryVersion,
 		Source: archive{"archive", origin + Prefix + s.path + "/" + libraryFile, skill.Sum(libraryOf(s, origin))},
 	}
 }

@@ -174,7 +174,8 @@ func (s *web) showCollection(r *request, wrong error) error {
 		if c.Visibility != prompt.Public || !s.PublicRead {
 			origin = withToken(origin, noKeys)
 		}
-		p.Uses.Items = pluginUse(origin, "c/"+cmp.Or(c.By.Handle, c.By.Key)+"/"+c.Slug, c.Slug)
+		at := "c/" + cmp.Or(c.By.Handle, c.By.Key) + "/" + c.Slug
+		p.Uses.Items = append(pluginUse(origin, at, c.Slug), gitUse(origin, at, gitHint))
 	}
 	if p.collector, err = s.collectorOf(r, c.By, c.Own); err != nil {
 		return err

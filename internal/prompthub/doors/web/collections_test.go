@@ -136,7 +136,7 @@ func TestMovesAmongWhatIsSeen(t *testing.T) {
 	}
 	bob.post(hers+"/visibility", "to", "public").to(hers)
 	ann.get("/app/c/ann/all").lacks(hidden)
-	ann.get("/app/c/ann/all").has("Hers", "claude plugin marketplace add https://prompts.example.com/marketplace/c/ann/all/marketplace.json\nclaude plugin install all@prompthub-ann--all<")
+	ann.get("/app/c/ann/all").has("Hers", "claude plugin marketplace add https://prompts.example.com/marketplace/c/ann/all/marketplace.json\nclaude plugin install all@prompthub-ann--all<", "git clone https://prompts.example.com/git/c/ann/all.git<")
 	bob.post(hers+"/visibility", "to", "private").to(hers)
 	ann.post("/app/c/ann/all", "do", "remove", "id", hers[strings.LastIndex(hers, "/")+1:]).to("/app/c/ann/all")
 	ann.get("/app/c/ann/all").lacks("not shown")

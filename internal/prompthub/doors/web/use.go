@@ -123,6 +123,7 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 		author := s.Service.AuthorKey(v.AuthorID)
 		u.Items = append(u.Items, skillUse(origin, author, " --skill "+v.Slug))
 		u.Items = append(u.Items, pluginUse(origin, "u/"+author, v.Slug)...)
+		u.Items = append(u.Items, gitUse(origin, "u/"+author+"/"+v.Slug, "Each version is a commit with a tag, each label a branch."))
 	}
 	if mine {
 		u.Items = append(u.Items, sdkUses(origin, v.Slug, label, values, k)...)
@@ -342,6 +343,7 @@ func (s *web) usesOfAuthor(r *request, handle string) uses {
 		origin := httpjson.Origin(r.Request, s.Public)
 		u.Items = append(u.Items, skillUse(origin, handle, ""))
 		u.Items = append(u.Items, pluginUse(origin, "u/"+handle, "")...)
+		u.Items = append(u.Items, gitUse(origin, "u/"+handle, gitHint))
 	}
 	return u
 }
@@ -372,6 +374,14 @@ func pluginUse(origin, shelf, slug string) []use {
 	return []use{u}
 }
 
+// gitUse returns how git clones a repository.
+func gitUse(origin, repository, hint string) use {
+	return use{ID: "use-git", Tab: "git", Name: "git", Text: "git clone " + origin + "/git/" + repository + ".git", Hint: hint}
+}
+
+// gitHint is of a repository of many skills.
+const gitHint = "Each skill is a plugin there. Copilot CLI, Codex and Claude Code add it as a marketplace by this address; git pull brings what changed."
+
 // usesOfToken returns what to put where programs look for an access token that was just made:
 // settings for every prompt, and those of assistants unless a prompt is shown with them.
 func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
@@ -395,6 +405,7 @@ func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
 		},
 	}, u.Items...)
 	u.Items = append(u.Items, pluginUse(withToken(origin, k), "me", "")...)
+	u.Items = append(u.Items, gitUse(withToken(origin, k), "me", gitHint))
 	return u
 }
 

@@ -19,7 +19,7 @@ func TestUse(t *testing.T) {
 
 	w.as("Bob").get(public).has(
 		"claude mcp add --transport http prompthub https://prompts.example.com/mcp/u/a_", "--skill write-a-letter", `data-copy="use-skill"`,
-		"curl https://prompts.example.com/api/v1/prompts/", `href="vscode:mcp/install?%7B%22name%22`,
+		"curl https://prompts.example.com/api/v1/prompts/", `href="vscode:mcp/install?%7B%22name%22`, "/write-a-letter.git<",
 	).lacks("Bearer ph_", "input:prompthub")
 	w.as("Ann").get(private).has(
 		`https://prompts.example.com/mcp --header &#34;Authorization: Bearer ph_`, `.get_prompt(&#34;mine-alone&#34;, label=&#34;latest&#34;)`, `prompt.compile()`, `.prompt.get(&#34;mine-alone&#34;, { label: &#34;latest&#34; });`, `curl -H &#34;Authorization`,
@@ -34,7 +34,7 @@ func TestUse(t *testing.T) {
 	w.as("Ann").get(w.as("Ann").write("Named oddly", "{{a.b}} {{c}}", "private")).has(`prompt.compile(**{&#34;a.b&#34;: &#34;…&#34;, &#34;c&#34;: &#34;…&#34;})`)
 	w.as("Ann").post("/app/me", "handle", "ann-lee", "name", "Ann")
 	w.as("Bob").get("/app/u/ann-lee").has("npx skills add https://prompts.example.com/u/ann-lee<", "https://prompts.example.com/mcp/u/ann-lee",
-		"claude plugin marketplace add https://prompts.example.com/marketplace/u/ann-lee/marketplace.json<")
+		"claude plugin marketplace add https://prompts.example.com/marketplace/u/ann-lee/marketplace.json<", "git clone https://prompts.example.com/git/u/ann-lee.git<")
 
 	w = newWorld(t, func(c *web.Config) { c.PublicRead = false })
 	w.as("Bob").get(w.as("Ann").write("Closed", "Text.", "public")).has("Bearer ph_", "Bearer ${input:prompthub}").lacks("npx skills add")
@@ -61,7 +61,7 @@ func TestTokenIsPutIn(t *testing.T) {
 		"export PROMPTHUB_URL=https://prompts.example.com PROMPTHUB_TOKEN="+token, "TOKEN_ID="+key,
 		"LANGFUSE_BASE_URL=https://prompts.example.com/lf ", "\nexport LANGFUSE_PUBLIC_KEY="+key+"\nexport LANGFUSE_SECRET_KEY="+token+"<",
 		"\nexport LANGSMITH_API_KEY="+token+"<", "Authorization: Bearer "+token, `data-tab="VS Code"`,
-		"claude plugin marketplace add https://prompthub:"+token+"@prompts.example.com/marketplace/me/marketplace.json<",
+		"claude plugin marketplace add https://prompthub:"+token+"@prompts.example.com/marketplace/me/marketplace.json<", "git clone https://prompthub:"+token+"@prompts.example.com/git/me.git<",
 	).lacks("ph_…", "use-python")
 	s, token, key = made("for", id)
 	s.has(

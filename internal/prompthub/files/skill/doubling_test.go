@@ -45,6 +45,7 @@ func TestDoubling(t *testing.T) {
 		}},
 		{Name: "MarketplaceName", With: func(s string) func() { return func() { skill.MarketplaceName(s) } }},
 		{Name: "Manifest", With: func(s string) func() { return func() { skill.Manifest(s, s, s, s) } }},
+		{Name: "Library", With: func(s string) func() { return func() { skill.Library(s, s, true) } }},
 		{Name: "List", With: func(s string) func() { return func() { skill.List("a", of(s)) } }},
 		{Name: "Line", With: func(s string) func() { return func() { skill.Line("a", "b", s) } }},
 		{Name: "Measure", With: func(s string) func() {

@@ -131,7 +131,7 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 	if now := db.Now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.signIn, e.memberships, e.prompts, e.sideRows, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
+	for _, step := range []func(context.Context) error{e.tokens, e.signIn, e.memberships, e.prompts, e.sideRows, e.lines, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}
@@ -248,6 +248,20 @@ func (e *erasure) sideRows(ctx context.Context) error {
 		}
 		return e.db.RemoveRow(ctx, e.db.T.Prompts, row)
 	})
+}
+
+// lines removes the snapshots of the user's repositories. Those of others that have shown a prompt of
+// the user begin anew when a client asks, and anti-entropy removes them within a day.
+func (e *erasure) lines(ctx context.Context) error {
+	forget := func(row table.Row) error { return e.db.RemoveRow(ctx, e.db.T.Git, row) }
+	for _, kind := range []schema.RepositoryKind{schema.OfPublic, schema.OfOwn} {
+		r := table.Range{Partition: schema.Repository{Kind: kind, Owner: e.user}.Partition(), Select: []string{"none"}}
+		if err := e.each(ctx, e.db.T.Git, r, forget); err != nil {
+			return err
+		}
+	}
+	of := schema.CollectionLines(e.user)
+	return e.each(ctx, e.db.T.Git, table.Range{FromPartition: of, ToPartition: table.After(of), Select: []string{"none"}}, forget)
 }
 
 // log removes what is left in the log of the user's own prompts. Rows of a prompt that was made

@@ -28,6 +28,7 @@ type Tables struct {
 	AccessTokens string `envconfig:"TABLE_ACCESS_TOKENS" default:"AccessTokens"`
 	Users        string `envconfig:"TABLE_USERS" default:"Users"`
 	Favorites    string `envconfig:"TABLE_FAVORITES" default:"PromptFavorites"`
+	Git          string `envconfig:"TABLE_GIT" default:"Git"`
 }
 
 // DefaultTables returns the tables under their usual names.

@@ -176,7 +176,7 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
 // and a key that leads to their author. And it removes favorites and tombstones of prompts that are
-// gone, and events that are too old, which is no repair.
+// gone, events that are too old, and lines of snapshots, which is no repair.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
 	if s.table == s.db.T.Files {
@@ -188,6 +188,8 @@ func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore
 			ok = failed.Record(s.db.forgetFavorite(ctx, row)) && ok
 		case s.db.T.Fetches:
 			ok = failed.Record(s.db.forgetFetch(ctx, row)) && ok
+		case s.db.T.Git:
+			ok = failed.Record(s.db.forgetLine(ctx, row)) && ok
 		case s.db.T.SearchLog:
 			ok = failed.Record(s.db.forgetGone(ctx, row)) && ok
 		case s.db.T.Prompts:

@@ -44,6 +44,7 @@ func (db *Verifier) parts() []part {
 		db.rowByRow(db.T.AccessTokens, db.checkToken),
 		db.rowByRow(db.T.Users, db.checkUser),
 		db.rowByRow(db.T.Favorites, db.checkFavorite),
+		db.rowByRow(db.T.Git, db.checkLine),
 	}
 	for _, name := range db.T.IndexTables() {
 		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))
