@@ -51,6 +51,7 @@ type Prompt struct {
 type Project struct {
 	Prompts, Skills map[string]*Prompt
 	MostOnPage      int  // entries of a page; 0 for as many as a request asks for
+	OneLibrary      bool // a prompt and a skill of one name are one, as in the door of PromptHub
 	ByID            bool // contents of files are had by their ids and not by their digests
 
 	// Before is asked before a request is answered, if it is not nil: a status that is not 0 is the
@@ -262,6 +263,9 @@ func (p *Project) version(of map[string]*Prompt, escaped string, q url.Values) (
 				files = append(files, object{
 					"id": fileID(v.Files[path]), "path": path, "blobId": "b", "sha256Hash": digest(v.Files[path]), "contentType": "text/plain", "contentLength": len(v.Files[path]),
 				})
+			}
+			if !p.OneLibrary {
+				o["id"] = fmt.Sprint("skill-", o["id"])
 			}
 			o["files"], o["frontmatter"], o["description"] = files, object{}, ""
 			return http.StatusOK, o

@@ -225,9 +225,48 @@ func (l *Langfuse) List(ctx context.Context) (all []Listed, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("the list of %ss: %w", Listed{Skill: skills}.Kind(), err)
 		}
+		prompts := len(all)
 		all = append(all, list...)
+		for _, i := range list {
+			if !skills {
+				break
+			}
+			at := slices.IndexFunc(all[:prompts], func(p Listed) bool { return p.Name == i.Name })
+			if at < 0 {
+				continue
+			}
+			same, err := l.same(ctx, all[at], i)
+			if err != nil {
+				return nil, err
+			}
+			if same {
+				all, prompts = slices.Delete(all, at, at+1), prompts-1
+			}
+		}
 	}
 	return all, nil
+}
+
+// same reports whether a prompt and a skill of one name are one thing, of which a version has one id:
+// the door of another PromptHub gives a prompt with files as both.
+func (l *Langfuse) same(ctx context.Context, p, s Listed) (bool, error) {
+	if len(p.versions) == 0 {
+		return false, nil
+	}
+	last := slices.Max(p.versions)
+	var ids []string
+	for _, i := range []Listed{p, s} {
+		there, _, err := l.version(ctx, i, last)
+		var refused errThere
+		if errors.As(err, &refused) { // reading it will tell
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		ids = append(ids, there.ID)
+	}
+	return ids[0] != "" && ids[0] == ids[1], nil
 }
 
 // list reads the pages of a list, and once more where prompts came or went meanwhile: pages move
@@ -395,6 +434,7 @@ func (l *Langfuse) read(ctx context.Context, i Listed) (h History, whole bool, e
 
 // A versionThere is a version of a prompt or of a skill.
 type versionThere struct {
+	ID            string         `json:"id"`
 	Name          string         `json:"name"`
 	Version       int64          `json:"version"`
 	CreatedAt     time.Time      `json:"createdAt"`

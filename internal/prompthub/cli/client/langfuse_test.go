@@ -383,3 +383,26 @@ func TestLangfuseFourAtATime(t *testing.T) {
 		reading.Wait()
 	})
 }
+
+// TestLangfuseSkillsAmongPrompts: the door of another PromptHub lists a prompt with files twice, and
+// it is read once; in Langfuse a prompt and a skill of one name are two.
+func TestLangfuseSkillsAmongPrompts(t *testing.T) {
+	t.Parallel()
+	for one, want := range map[bool][]string{
+		true:  {"prompt a/parent", "prompt chat/überall", "prompt gaps", "prompt z child", "skill fill-forms"},
+		false: {"prompt a/parent", "prompt chat/überall", "prompt fill-forms", "prompt gaps", "prompt z child", "skill fill-forms"},
+	} {
+		p := langfusetest.Sample()
+		p.OneLibrary = one
+		p.Prompts["fill-forms"] = &langfusetest.Prompt{Versions: []langfusetest.Version{{Number: 1, Prompt: "x"}, {Number: 3, Prompt: "y"}}}
+		l, err := client.NewLangfuse(p.Start(t), langfusetest.Key, nil)
+		require.NoError(t, err)
+		list, err := l.List(t.Context())
+		require.NoError(t, err)
+		var got []string
+		for _, i := range list {
+			got = append(got, i.Kind()+" "+i.Name)
+		}
+		require.Equal(t, want, got)
+	}
+}
