@@ -282,7 +282,9 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}/image.png": {aPrompt.operations, aPrompt.rows, 128, 16 << 10},
 	// The file stands in the answer once more, and each line of the report with its markup.
 	// the names of all prompts, and three rounds over thirty examples
-	"POST /app/import/undo": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
+	"POST /app/import/undo-examples": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
+	// each of fifty with a version and a second change, or fifty labels of one
+	"POST /app/import/undo": {50 * (aPrompt.operations + 2*aSave.operations), 50 * (aPrompt.rows + 2*aSave.rows), 2 << 10, 512 << 10},
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},

@@ -124,11 +124,12 @@ func writesFirst(p *tab) {
 	}
 }
 
-// importsMuch has a user import more than is told of one by one, and a file that is too long.
+// importsMuch has a user import more than is told of one by one, and than one request looks at,
+// take that back, and choose a file that is too long.
 func importsMuch(t *testing.T, b browser, base string) {
 	p := b.visit(t, base, browsertest.Variant{Name: "importing", Width: 1280, Height: 850, Script: true}).signIn("Importer", false)
 	file := "act,prompt\nBad,\n"
-	for i := range 70 {
+	for i := range 270 {
 		file += fmt.Sprintf("Title %d,Text of %d\n", i, i)
 	}
 	p.goTo("/app/import")
@@ -136,9 +137,13 @@ func importsMuch(t *testing.T, b browser, base string) {
 	p.reads("big.csv has 6 MiB, and this page takes 4 MiB.").click("[value=look]")
 	require.Equal(t, "/app/import", eval[string](p, "location.pathname"))
 	p.sees("document.querySelector('#file').matches(':invalid') && !document.querySelector('#report')")
-	p.drop("many", "many.csv", file).reads("70 would be created. 1 would be rejected.")
-	p.click("[value=import]").reads("70 created. 1 rejected. 71 of 71 entries.").reads("To my prompts")
-	require.Equal(t, 1, eval[int](p, "[...document.querySelectorAll('#report tr')].filter(r => r.querySelector('td')?.checkVisibility()).length"))
-	p.click("#others summary").sees("[...document.querySelectorAll('#others td a')].filter(a => a.checkVisibility()).length === 70")
+	p.drop("many", "many.csv", file).reads("270 would be created. 1 would be rejected. 271 of 271 entries.")
+	rows := "[...document.querySelectorAll('#report tr')].filter(r => r.querySelector('td')?.checkVisibility()).length"
+	require.Equal(t, 1, eval[int](p, rows))
+	p.click("#others summary").sees(rows + " === 271").shot("all looked at")
+	p.click("[value=import]").reads("270 created. 1 rejected. 271 of 271 entries.").reads("To my prompts").shot("much imported")
+	p.sees("[...document.querySelectorAll('#others td a')].filter(a => a.checkVisibility()).length === 270")
+	p.click("form[action$='/import/undo'] button").reads("270 deleted. 0 as before, in a new version. 0 left as they are.").shot("import undone")
+	p.goTo("/app/mine").sees("document.querySelector('.empty')")
 	p.Calm()
 }
