@@ -34,6 +34,7 @@ import (
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/transfer"
 )
 
 // A bound is the most that any request may cost: operations of the storage, queues among
@@ -283,8 +284,8 @@ var bounds = map[string]bound{
 	// The file stands in the answer once more, and each line of the report with its markup.
 	// the names of all prompts, and three rounds over thirty examples
 	"POST /app/import/undo-examples": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
-	// each of fifty with a version and a second change, or fifty labels of one
-	"POST /app/import/undo": {50 * (aPrompt.operations + 2*aSave.operations), 50 * (aPrompt.rows + 2*aSave.rows), 2 << 10, 512 << 10},
+	// each of fifty with a version of files and a second change, or the labels of one; and the form again
+	"POST /app/import/undo": {50 * (aPrompt.operations + aFiled.operations + aSave.operations), 50 * (aPrompt.rows + aFiled.rows + aSave.rows), 3 << 10, 512 << 10},
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
@@ -377,6 +378,7 @@ type search struct {
 	forks     []prompt.ID
 	shared    prompt.ID // of the workspace
 	listed    string    // the ids of a collection, as JSON
+	imported  string    // changes of prompts, as the form says them that undoes an import
 	files     []string  // that pages load
 	bounds    map[string]bound
 	tried     map[string]int
@@ -404,6 +406,13 @@ func newSearch(t *testing.T) *search {
 	listed, err := json.Marshal(s.ids[len(s.ids)-min(len(s.ids), prompt.MaxInCollection):])
 	require.NoError(t, err)
 	s.listed = string(listed)
+	var imported []transfer.Change
+	for i, id := range s.ids {
+		imported = append(imported, transfer.Change{ID: id, Now: int64(1 + i%2), Was: int64(i % 2)})
+	}
+	changes, err := json.Marshal(imported)
+	require.NoError(t, err)
+	s.imported = string(changes)
 	s.including()
 	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
 	s.shelf()
@@ -757,7 +766,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	s.method = ""
 	values := maps.Clone(fitting[route])
 	for name, v := range values {
-		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed).Replace(v)
+		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed, "{imported}", s.imported).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isMessage && method == http.MethodPost:
@@ -1029,6 +1038,7 @@ var fitting = map[string]map[string]string{
 	"PUT /prompts/{id}/hidden":     {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
 	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
+	"POST /app/import/undo":                        {"made": "{imported}"},
 	"POST /prompts/{id}/versions/{version}/recall": {"reason": drawn}, "POST /app/prompts/{id}/versions/{version}/recall": {"reason": drawn},
 	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
 	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},

@@ -393,7 +393,7 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.sees("document.querySelector('.preview strong')").discard()
 		}},
 		{"prompts to include", "/app/prompts/new", func(p *tab) {
-			p.click("details:has(#include) summary").click("[value=find-include]").sees("document.querySelector('.found button')").discard()
+			p.click("details:has(#include) summary").click("#include").sees("document.querySelector('#includes li')").discard()
 		}},
 		{"a draft is offered", "/app/prompts/new", func(p *tab) {
 			p.write("#title", "Not saved").goToAnyway("/app/prompts/new").reads("did not save it")

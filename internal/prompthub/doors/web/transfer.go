@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -429,7 +430,7 @@ type undonePage struct {
 
 // undoImport takes back a part of what an import did, which its report says.
 func (s *web) undoImport(r *request) error {
-	if err := r.ParseMultipartForm(maxForm + maxMade); err != nil {
+	if err := r.ParseMultipartForm(maxForm + maxMade); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
 	made, err := madeIn(r)
