@@ -416,7 +416,7 @@ function including(field) {
   list.setAttribute("aria-label", "Your prompts");
   for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": list.id, "aria-autocomplete": "list" })) field.setAttribute(name, value);
   field.closest(".combo").append(list);
-  let hunt = new AbortController(), at = 0;
+  let hunt = new AbortController(), at = 0, pressed = -1;
   const isOpen = () => !list.hidden;
   const fold = () => {
     hunt.abort();
@@ -479,11 +479,16 @@ function including(field) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     if (by && isOpen()) mark(at + by);
     else if (by) seek(0);
-    else if (e.key === "Enter" && isOpen()) pick(at);
+    else if (e.key === "Enter" && isOpen()) pressed = at;
     else if (e.key === "Enter") seek(0);
     else if (e.key === "Escape" && isOpen()) fold();
     else return;
     e.preventDefault();
+  });
+  on(field, "keypress", (e) => { if (e.key === "Enter") e.preventDefault(); }); // it never sends the form
+  on(field, "keyup", (e) => { // not before: the key would write a line in the text, which has the focus then
+    if (e.key === "Enter" && pressed >= 0) pick(pressed);
+    pressed = -1;
   });
 }
 
