@@ -315,9 +315,10 @@ var hasMessages = regexp.MustCompile(`(?m)^"?messages"?:`)
 // Detect returns the format of a file by its name, or else by its content.
 func Detect(file string, b []byte) (found Format) {
 	end := endOf(file)
+	b = bytes.TrimPrefix(b, bom)
 	if end == "" {
 		found = detectContent(b)
-		if kind := jsontext.Value(bytes.TrimPrefix(b, bom)).Kind(); found == CSV && kind == '[' && strings.EqualFold(path.Ext(file), ".json") {
+		if kind := jsontext.Value(b).Kind(); found == CSV && kind == '[' && strings.EqualFold(path.Ext(file), ".json") {
 			found = JSONLines // which says where it is broken
 		}
 		return found
@@ -346,7 +347,6 @@ func Detect(file string, b []byte) (found Format) {
 
 // detectContent returns the format of a content.
 func detectContent(b []byte) Format {
-	b = bytes.TrimPrefix(b, bom)
 	switch kind := jsontext.Value(b).Kind(); {
 	case isChat(b):
 		return Messages

@@ -283,7 +283,7 @@ func cutKernel(b []byte) (text, config []byte, ok bool) {
 func IsKernelText(file string) bool { return path.Base(file) == KernelText }
 
 // KernelFolder returns the folder that the file of a prompt stands for, "" for none: one that was
-// read from such a folder, of a prompt that is called as a folder can be.
+// read from such a folder, of a prompt that is called as a folder can be, or as one in others.
 func KernelFolder(name string, b []byte) string {
 	if _, _, ok := cutKernel(b); !ok || !kernelName.MatchString(name) {
 		return ""
@@ -291,7 +291,7 @@ func KernelFolder(name string, b []byte) string {
 	return name
 }
 
-var kernelName = regexp.MustCompile(`^\w[\w-]*$`)
+var kernelName = regexp.MustCompile(`^\w[\w-]*(?:/\w[\w-]*)*$`)
 
 // SplitKernel returns the two files of the folder of a prompt of Semantic Kernel, the second as nil
 // if there was none.

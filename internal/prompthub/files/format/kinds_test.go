@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -280,7 +281,10 @@ func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, skipped)
 			require.Equal(t, "Say", format.KernelFolder("Say", files[0].Bytes))
-			require.Empty(t, format.KernelFolder("a/Say", files[0].Bytes))
+			require.Equal(t, "a/Say", format.KernelFolder("a/Say", files[0].Bytes))
+			for _, name := range []string{"/Say", "a/", "a//Say", "../Say", "a/../Say", ".git/Say", "a b"} {
+				require.Empty(t, format.KernelFolder(name, files[0].Bytes), name)
+			}
 			d, err := format.Read(format.SemanticKernel, files[0].Path, files[0].Bytes)
 			require.NoError(t, err, config)
 			require.Equal(t, "Say", d.Name)
@@ -312,6 +316,40 @@ func TestMarkedNames(t *testing.T) {
 	require.Equal(t, map[string]string{"skills/prd/SKILL.md": "prd/prd"}, called)
 	require.Equal(t, format.SemanticKernel, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\n")))
 	require.Equal(t, format.GitHubModels, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\nmessages: []\n")))
+}
+
+// TestMarksBeforeFiles: a byte order mark changes nothing of what a file says, in any format.
+func TestMarksBeforeFiles(t *testing.T) {
+	t.Parallel()
+	for file, f := range samples(t) {
+		b := sample(t, file)
+		if f == format.CSV || f == format.JSONLines || f == format.OpenWebUI || f == format.PromptsChat || bytes.HasPrefix(b, []byte("\ufeff")) {
+			continue
+		}
+		name := file
+		want, err := format.Read(f, name, b)
+		require.NoError(t, err, file)
+		got, err := format.Read(f, name, append([]byte("\ufeff"), b...))
+		require.NoError(t, err, file)
+		require.Equal(t, want, got, file)
+		require.Equal(t, format.Detect(name, b), format.Detect(name, append([]byte("\ufeff"), b...)), file)
+	}
+}
+
+// TestTypesOfOthers: JSON whose _type LangChain does not write is none of its prompts.
+func TestTypesOfOthers(t *testing.T) {
+	t.Parallel()
+	for file, is := range map[string]bool{
+		`{"_type":"prompt","template":"x"}`: true, `{"_type":"llm_chain","prompt":{},"content":"x"}`: true, `{"_type":"zero-shot-react-description"}`: true,
+		`{"_type":"SearchResponse","webPages":{"value":[]}}`: false, `{"_type":1}`: false, `{"_type":""}`: false,
+	} {
+		for range 20 { // it is of one format
+			require.Equal(t, is, format.Detect("a.json", []byte(file)) == format.LangChain, file)
+		}
+	}
+	_, skipped, err := format.Folder(fstest.MapFS{"a.json": {Data: []byte(`{"_type":"SearchResponse","webPages":{"value":[]}}`)}})
+	require.NoError(t, err)
+	require.Len(t, skipped, 1)
 }
 
 // TestSecondDocuments: what YAML has after the first is told to be left out.
