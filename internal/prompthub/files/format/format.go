@@ -190,6 +190,9 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
+	if f.isJSON() {
+		b = bytes.TrimPrefix(b, bom)
+	}
 	if one, err := single(b); codecs[f].list && err != nil {
 		return Document{}, err
 	} else if codecs[f].list {
@@ -212,10 +215,10 @@ func Read(f Format, file string, b []byte) (Document, error) {
 
 // single returns the only value of a list, or a file that is no list as it is.
 func single(b []byte) ([]byte, error) {
-	list := listIn(bytes.TrimPrefix(b, bom))
+	list := listIn(b)
 	switch {
 	case list == nil:
-		return bytes.TrimPrefix(b, bom), nil
+		return b, nil
 	case len(list) != 1:
 		return nil, fmt.Errorf("the file has %d prompts: want 1", len(list))
 	}

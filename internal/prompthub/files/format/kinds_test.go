@@ -323,8 +323,11 @@ func TestMarksBeforeFiles(t *testing.T) {
 	t.Parallel()
 	for file, f := range samples(t) {
 		b := sample(t, file)
-		if f == format.CSV || f == format.JSONLines || f == format.OpenWebUI || f == format.PromptsChat || bytes.HasPrefix(b, []byte("\ufeff")) {
+		if f == format.CSV || bytes.HasPrefix(b, []byte("\ufeff")) {
 			continue
+		}
+		if f == format.JSONLines {
+			b, _, _ = bytes.Cut(b, []byte("\n"))
 		}
 		name := file
 		want, err := format.Read(f, name, b)
@@ -333,6 +336,27 @@ func TestMarksBeforeFiles(t *testing.T) {
 		require.NoError(t, err, file)
 		require.Equal(t, want, got, file)
 		require.Equal(t, format.Detect(name, b), format.Detect(name, append([]byte("\ufeff"), b...)), file)
+	}
+}
+
+// TestKernelAsJSON: what Semantic Kernel reads as JSON is of its format, and comes back as it was.
+func TestKernelAsJSON(t *testing.T) {
+	t.Parallel()
+	for _, syntax := range []string{"semantic-kernel", "handlebars", "liquid"} {
+		for _, mark := range []string{"", "\ufeff"} {
+			file := mark + "{\n\t\"name\": \"Weather\",\n\t\"description\": \"Tells it.\",\n\t\"template_format\": \"" + syntax + "\",\n\t\"template\": \"In {{city}}\",\n\t\"input_variables\": [{\"name\": \"city\", \"is_required\": true}]\n}\n"
+			require.Equal(t, format.SemanticKernel, format.Detect("a.json", []byte(file)))
+			rows := rowsOf(t, "a.json", file)
+			require.Len(t, rows, 1)
+			require.Equal(t, []string{"Weather", "Tells it.", file}, []string{rows[0].Name, rows[0].Description, string(rows[0].Source.Data)})
+			require.Equal(t, "city", rows[0].Variables[0].Name)
+		}
+	}
+	require.Equal(t, format.LangChain, format.Detect("a.json", []byte(`{"template":"x","template_format":"f-string"}`)))
+	require.Equal(t, format.JSONLines, format.Detect("a.json", []byte(`{"template":"x","title":"y"}`)))
+	for _, mark := range []string{"", "\ufeff"} { // nor is a mark lost of one prompt in JSON of any other kind
+		file := mark + `{"title":"One","text":"x"}`
+		require.Equal(t, file, string(rowsOf(t, "a.json", file)[0].Source.Data))
 	}
 }
 

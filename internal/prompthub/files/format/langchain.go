@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -54,12 +53,11 @@ func (o object) isLangChain() bool { return o.has("lc") || o.isSaved() }
 
 // readLangChain reads a template. What a chain binds to it is a program's, and refused.
 func readLangChain(in *input) (d Document, extra object, err error) {
-	file := bytes.TrimPrefix(in.file, bom)
-	if saved, ok := savedPrompt(file); ok {
+	if saved, ok := savedPrompt(in.file); ok {
 		return readSaved(saved)
 	}
 	var l langChain
-	if err := json.Unmarshal(file, &l); err != nil {
+	if err := json.Unmarshal(in.file, &l); err != nil {
 		return d, nil, err
 	}
 	extra = l.Kwargs
