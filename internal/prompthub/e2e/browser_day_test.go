@@ -43,6 +43,7 @@ func firstDay(t *testing.T, b browser, base string) {
 
 			programs(p, page)
 			folds(p, u)
+			mergesBoth(p, user{t: t, url: base, name: "upstream-" + name})
 			writesFirst(p)
 			if v.Phone {
 				p.goTo("/app")
@@ -105,6 +106,33 @@ func folds(p *tab, u user) {
 	folded := eval[float64](p, height)
 	require.Less(p.T, folded, 1600.0)
 	p.reads("Show all 201 lines").click("#unfold").sees(fmt.Sprintf("%s > %f && !document.querySelector('#unfold')", height, 2*folded))
+}
+
+// mergesBoth has the reader of a tab fork a prompt of another user, change a line that the other
+// changes too, and make one text of both in the editor.
+func mergesBoth(p *tab, other user) {
+	p.T.Helper()
+	var there shown
+	other.do(201, "POST", "/prompts", map[string]any{"title": "Clerk", "text": "You are a clerk.\nBe short.", "visibility": "public"}, &there)
+	p.goTo("/app/prompts/" + there.ID).click("#share summary").click("form[action$='/fork'] button").reads("This is your copy now.")
+	page := eval[string](p, "location.pathname")
+	p.goTo(page+"/edit").write("#text", "You are a clerk.\nBe kind.").click("form#write > .send .primary").reads("Your changes are saved.")
+	other.do(200, "PATCH", "/prompts/"+there.ID, map[string]any{"text": "You are a clerk.\nBe terse."}, nil, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+	p.goTo(page).click("a[href$='/upstream']").click("form[action$='/upstream']:not(:has([name=take])) button").reads("Edit both together").click("a[href$='/upstream/edit']")
+	p.reads("What it was forked from, as it is now").reads("Be terse.").shot("both together")
+	p.write("#text", "You are a clerk.\nBe kind and terse.").click("form#write > .send .primary").reads("Be kind and terse.")
+	p.goTo(page + "/upstream").reads("Nothing changed there since.")
+}
+
+// begins has the first user of a library take the examples, and give them back.
+func begins(t *testing.T, b browser) {
+	a := startLocal(t, "embedded")
+	for _, v := range []browsertest.Variant{variants[0], variants[3]} {
+		p := b.visit(t, a.url(), v).signIn("First", false)
+		p.click("[name=starter] ~ p button").reads("You have 30 example prompts now.").sees("location.pathname === '/app' && document.querySelectorAll('.card').length === 20")
+		p.shot("examples").click(".done button").reads("The example prompts are deleted.").sees("document.querySelector('[name=starter]')")
+		p.Calm()
+	}
 }
 
 // writesFirst has somebody begin a chat, and include a prompt in a text.
