@@ -145,7 +145,7 @@ func writesFirst(p *tab) {
 	}
 	p.goTo("/app/prompts/new").write("#text", "Dear all").sees("getComputedStyle(document.querySelector('#text-count')).visibility === 'visible'")
 	p.click("details:has(#include) summary").write("#include", "Weekly")
-	if p.V.Script { // what is found is there while one types
+	if p.V.Script { // it searches while one types
 		p.sees("document.querySelector('#include').ariaExpanded === 'true' && document.querySelector('#includes [aria-selected=true]').innerText.includes('weekly-report')").shot("to include")
 		p.press(kb.Escape).sees("document.querySelector('#includes').hidden").press(kb.ArrowDown).sees("!document.querySelector('#includes').hidden").press(kb.Enter)
 	} else {

@@ -29,8 +29,8 @@ type tagged struct {
 	Own  []string     `json:"own,omitempty"`
 }
 
-// changeOf returns how a prompt got from what it was to what it is. Its labels were before those
-// that the import has set.
+// changeOf returns the change of a prompt between two views of it. The labels are those that the
+// import has set, with their versions before.
 func changeOf(was, is library.View, labels map[string]int64) Change {
 	c := Change{ID: is.ID, Now: is.Version, Was: was.Version, Labels: labels}
 	if was.Title != is.Title {

@@ -87,7 +87,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestUndoLeaves: what was changed since, what another prompt includes and the prompts of others
+// TestUndoLeaves: prompts that were changed since, that another one includes, or that are of others
 // stay, and are named.
 func TestUndoLeaves(t *testing.T) {
 	t.Parallel()

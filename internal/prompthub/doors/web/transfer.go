@@ -179,7 +179,7 @@ type counted struct {
 	N       int
 }
 
-// countIn returns a number of a form: what requests before counted.
+// countIn returns a number that a form passes on from the requests before.
 func countIn(r *request, name string) int {
 	n, _ := strconv.Atoi(r.PostForm.Get(name))
 	return max(n, 0)
@@ -369,7 +369,7 @@ func (s *web) importFile(r *request) error {
 	p := importPage{}
 	file, err := p.read(r)
 	do := r.PostForm.Get("do")
-	if do == "import" { // from the first entry on, whatever was looked at
+	if do == "import" { // from the first entry on, also if some were looked at
 		for _, name := range passed {
 			r.PostForm.Del(name)
 		}
@@ -410,7 +410,7 @@ func (s *web) importFile(r *request) error {
 	return s.render(r, http.StatusOK, "import", "Import", p)
 }
 
-// passed are the fields of what requests before were through with.
+// passed are the fields that a form passes on from the requests before.
 var passed = []string{
 	"from", "told", "held", "warned", "made", "stay",
 	string(transfer.Created), string(transfer.Updated), string(transfer.Unchanged), string(transfer.Rejected),

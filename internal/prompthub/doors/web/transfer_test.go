@@ -161,8 +161,8 @@ func TestImportOfMany(t *testing.T) {
 	require.Less(t, len(long.body), 100<<10)
 }
 
-// TestImportIsUndone: what a file updated says again what it said, what was changed since is named,
-// and a form says nothing that is not true of the prompts.
+// TestImportIsUndone: a prompt that a file updated says the same again as before, one that was
+// changed since is named, and a form cannot say anything untrue of the prompts.
 func TestImportIsUndone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
