@@ -425,6 +425,10 @@ func tour(page, hidden, versions, forked string) []stop {
 			})(new DataTransfer())`)
 			p.click("[value=look]").reads("What an import would do").reads("rejected: text: write the text of the prompt")
 		}},
+		{"import, undone", "/app/import", func(p *tab) {
+			p.choose("prompts.jsonl", `{"title":"Not for long","text":"Hello","visibility":"private"}`).click("[value=look]").click("[value=import]")
+			p.click("form[action$='/import/undo'] button").reads("1 deleted.")
+		}},
 		{"menu", "/app", func(p *tab) { p.click(".menu summary").sees("document.querySelector('.menu[open]')") }},
 		{"statistics", "/app/admin", nil},
 		{"state", "/app/admin/status", func(p *tab) { p.reads("Running for") }},

@@ -148,6 +148,7 @@ func (s *web) keepMe(r *request) error {
 // An importPage is the form for a file, and what became of one, or would.
 type importPage struct {
 	Report *transfer.Report
+	Undone *undoing  // of an import that is taken back
 	Items  []importItem // those that something is said about, or all where there are few
 	Others []importItem
 	Counts []counted // with those of the requests before
@@ -416,8 +417,8 @@ var passed = []string{
 	string(transfer.Created), string(transfer.Updated), string(transfer.Unchanged), string(transfer.Rejected),
 }
 
-// An undonePage says what became of an import that is taken back.
-type undonePage struct {
+// An undoing says what became of an import that is taken back.
+type undoing struct {
 	Deleted, Restored, Stay int // of the requests before, too
 	Left                    []transfer.Left
 	Before                  []string // those that earlier requests left as they are
@@ -442,7 +443,7 @@ func (s *web) undoImport(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := undonePage{
+	p := undoing{
 		Deleted: countIn(r, "deleted") + u.Deleted, Restored: countIn(r, "restored") + u.Restored, Stay: countIn(r, "stay"),
 		Left: u.Left, Lefts: countIn(r, "lefts") + len(u.Left), Blocked: u.Blocked,
 	}
@@ -463,7 +464,7 @@ func (s *web) undoImport(r *request) error {
 		p.Rest = string(b)
 	}
 	r.w.Header().Set("Cache-Control", "no-store")
-	return s.render(r, http.StatusOK, "undone", "Undo an import", p)
+	return s.render(r, http.StatusOK, "import", "Import", importPage{Undone: &p})
 }
 
 // removeExamples deletes the examples that the caller has just imported.

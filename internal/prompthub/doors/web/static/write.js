@@ -411,7 +411,7 @@ function counting(field) {
 // including makes of the field for a prompt to include a combobox: what the server finds is there to choose
 // from while one types.
 function including(field) {
-  const form = field.form, list = make("ul", { id: "includes", className: "found", hidden: true });
+  const form = field.form, list = make("ul", { id: "includes", className: "pop", hidden: true });
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", "Your prompts");
   for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": list.id, "aria-autocomplete": "list" })) field.setAttribute(name, value);
