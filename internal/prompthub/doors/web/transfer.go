@@ -148,7 +148,7 @@ func (s *web) keepMe(r *request) error {
 // An importPage is the form for a file, and what became of one, or would.
 type importPage struct {
 	Report *transfer.Report
-	Undone *undoing  // of an import that is taken back
+	Undone *undoing     // of an import that is taken back
 	Items  []importItem // those that something is said about, or all where there are few
 	Others []importItem
 	Counts []counted // with those of the requests before
