@@ -37,6 +37,7 @@ import (
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/transfer"
 )
 
 // A bound is the most that any request may cost: operations of the storage, queues among
@@ -293,7 +294,9 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}/image.png": {aPrompt.operations, aPrompt.rows, 128, 16 << 10},
 	// The file stands in the answer once more, and each line of the report with its markup.
 	// the names of all prompts, and three rounds over thirty examples
-	"POST /app/import/undo": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
+	"POST /app/import/undo-examples": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
+	// each of fifty with a version of files and a second change, or the labels of one; and the form again
+	"POST /app/import/undo": {50 * (aPrompt.operations + aFiled.operations + aSave.operations), 50 * (aPrompt.rows + aFiled.rows + aSave.rows), 3 << 10, 512 << 10},
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
 	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
@@ -396,6 +399,7 @@ type search struct {
 	forks     []prompt.ID
 	shared    prompt.ID // of the workspace
 	listed    string    // the ids of a collection, as JSON
+	imported  string    // changes of prompts, as the form says them that undoes an import
 	files     []string  // that pages load
 	bounds    map[string]bound
 	tried     map[string]int
@@ -423,6 +427,13 @@ func newSearch(t *testing.T) *search {
 	listed, err := json.Marshal(s.ids[len(s.ids)-min(len(s.ids), prompt.MaxInCollection):])
 	require.NoError(t, err)
 	s.listed = string(listed)
+	var imported []transfer.Change
+	for i, id := range s.ids {
+		imported = append(imported, transfer.Change{ID: id, Now: int64(1 + i%2), Was: int64(i % 2)})
+	}
+	changes, err := json.Marshal(imported)
+	require.NoError(t, err)
+	s.imported = string(changes)
 	s.including()
 	s.ask(put("/me/profile", ann, `{"handle":"anna"}`), nil)
 	s.shelf()
@@ -788,7 +799,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	s.method = ""
 	values := maps.Clone(fitting[route])
 	for name, v := range values {
-		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed).Replace(v)
+		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed, "{imported}", s.imported).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isGit && body != nil:
@@ -1087,6 +1098,7 @@ var fitting = map[string]map[string]string{
 	"PUT /prompts/{id}/hidden":     {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
 	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
 	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
+	"POST /app/import/undo":                        {"made": "{imported}"},
 	"POST /prompts/{id}/versions/{version}/recall": {"reason": drawn}, "POST /app/prompts/{id}/versions/{version}/recall": {"reason": drawn},
 	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
 	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},

@@ -108,6 +108,29 @@ func TestColleaguesKeepEachOthersMembers(t *testing.T) {
 	require.Equal(t, ann.read(path), bob.read(path))
 }
 
+// TestSkillsKeepTheirNames: a skill with files is called as its SKILL.md says, and a file that says
+// the same name is called with its folder, by push and by import, wherever the two stand.
+func TestSkillsKeepTheirNames(t *testing.T) {
+	for _, path := range []string{"p/agents/scan.md", "z/agents/scan.md"} {
+		d := newDesk(t)
+		d.write(path, "---\nname: scan\n---\nYou scan.\n")
+		d.write("p/skills/scan/SKILL.md", "---\nname: scan\ndescription: Scans\n---\n\nScan.\n")
+		d.write("p/skills/scan/references/how.md", "Slowly.\n")
+		code, out, errs := handler(t, "import", d.dir, "--user", "bob")
+		require.Equal(t, command.OK, code, out+errs)
+		d.does(command.OK, `(?m)^created `+path+` as agents/scan$`, "push")
+		d.does(command.OK, `^$`, "push")
+		for _, user := range []string{"ann", "bob"} {
+			code, out, _ = handler(t, "get", "agents/scan", "--user", user)
+			require.Equal(t, command.OK, code)
+			require.Equal(t, "You scan.", strings.TrimSpace(out))
+			code, out, _ = handler(t, "get", "scan", "--user", user)
+			require.Equal(t, command.OK, code)
+			require.Equal(t, "Scan.", strings.TrimSpace(out))
+		}
+	}
+}
+
 // TestPushOfARepository: push tells of the files without prompts in one line, and of each file of
 // many prompts in a line of its own. Neither keeps a job in CI from ending well. Two files of one
 // name both go in and stay.
@@ -138,16 +161,20 @@ func TestPushOfARepository(t *testing.T) {
 	// Others get the folder as it was written.
 	d.write("Writer/Long/skprompt.txt", "\ufeffLengthen {{$input}}.\r\n")
 	d.write("Writer/Long/config.json", "{\n\t\"schema\": 1\n}\n")
-	d.does(command.OK, `created Writer/Long/skprompt.txt\n`, "push")
+	d.write("Teller/Long/skprompt.txt", "Lengthen {{$input}} twice.\n")
+	d.does(command.OK, `created Teller/Long/skprompt.txt\ncreated Writer/Long/skprompt.txt as Writer/Long\n`, "push")
 	for _, args := range [][]string{{"pull", "--format", "semantic-kernel"}, {"export", "--format", "semantic-kernel", "--to"}} {
 		to := t.TempDir()
 		code, out, errs := handler(t, append(args, to, "--user", "ann")...)
 		require.Equal(t, command.OK, code, out+errs)
 		for _, name := range []string{"skprompt.txt", "config.json"} {
-			b, err := os.ReadFile(filepath.Join(to, "Long", name))
+			b, err := os.ReadFile(filepath.Join(to, "Writer", "Long", name)) // of two folders of one name
 			require.NoError(t, err)
 			require.Equal(t, d.read("Writer/Long/"+name), string(b))
 		}
+		b, err := os.ReadFile(filepath.Join(to, "Long", "skprompt.txt"))
+		require.NoError(t, err)
+		require.Equal(t, d.read("Teller/Long/skprompt.txt"), string(b))
 	}
 	require.Contains(t, d.read("Writer/Short/config.json"), "Shortens")
 	d.does(command.OK, `^left alone prompts.csv: [^\n]*\n$`, "push")

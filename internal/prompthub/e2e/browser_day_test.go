@@ -43,6 +43,7 @@ func firstDay(t *testing.T, b browser, base string) {
 
 			programs(p, page)
 			folds(p, u)
+			mergesBoth(p, user{t: t, url: base, name: "upstream-" + name})
 			writesFirst(p)
 			if v.Phone {
 				p.goTo("/app")
@@ -107,6 +108,33 @@ func folds(p *tab, u user) {
 	p.reads("Show all 201 lines").click("#unfold").sees(fmt.Sprintf("%s > %f && !document.querySelector('#unfold')", height, 2*folded))
 }
 
+// mergesBoth has the reader of a tab fork a prompt of another user, change a line that the other
+// changes too, and make one text of both in the editor.
+func mergesBoth(p *tab, other user) {
+	p.T.Helper()
+	var there shown
+	other.do(201, "POST", "/prompts", map[string]any{"title": "Clerk", "text": "You are a clerk.\nBe short.", "visibility": "public"}, &there)
+	p.goTo("/app/prompts/" + there.ID).click("#share summary").click("form[action$='/fork'] button").reads("This is your copy now.")
+	page := eval[string](p, "location.pathname")
+	p.goTo(page+"/edit").write("#text", "You are a clerk.\nBe kind.").click("form#write > .send .primary").reads("Your changes are saved.")
+	other.do(200, "PATCH", "/prompts/"+there.ID, map[string]any{"text": "You are a clerk.\nBe terse."}, nil, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+	p.goTo(page).click("a[href$='/upstream']").click("form[action$='/upstream']:not(:has([name=take])) button").reads("Edit both together").click("a[href$='/upstream/edit']")
+	p.reads("What it was forked from, as it is now").reads("Be terse.").shot("both together")
+	p.write("#text", "You are a clerk.\nBe kind and terse.").click("form#write > .send .primary").reads("Be kind and terse.")
+	p.goTo(page + "/upstream").reads("Nothing changed there since.")
+}
+
+// begins has the first user of a library take the examples, and give them back.
+func begins(t *testing.T, b browser) {
+	a := startLocal(t, "embedded")
+	for _, v := range []browsertest.Variant{variants[0], variants[3]} {
+		p := b.visit(t, a.url(), v).signIn("First", false)
+		p.click("[name=starter] ~ p button").reads("You have 30 example prompts now.").sees("location.pathname === '/app' && document.querySelectorAll('.card').length === 20")
+		p.shot("examples").click(".done button").reads("The example prompts are deleted.").sees("document.querySelector('[name=starter]')")
+		p.Calm()
+	}
+}
+
 // writesFirst has somebody begin a chat, and include a prompt in a text.
 func writesFirst(p *tab) {
 	p.T.Helper()
@@ -116,19 +144,27 @@ func writesFirst(p *tab) {
 		p.discard()
 	}
 	p.goTo("/app/prompts/new").write("#text", "Dear all").sees("getComputedStyle(document.querySelector('#text-count')).visibility === 'visible'")
-	p.click("details:has(#include) summary").write("#include", "Weekly").click("[value=find-include]").click("[value='include weekly-report']")
+	p.click("details:has(#include) summary").write("#include", "Weekly")
+	if p.V.Script { // it searches while one types
+		p.sees("document.querySelector('#include').ariaExpanded === 'true' && document.querySelector('#includes [aria-selected=true]').innerText.includes('weekly-report')").shot("to include")
+		p.press(kb.Escape).sees("document.querySelector('#includes').hidden").press(kb.ArrowDown).sees("!document.querySelector('#includes').hidden").press(kb.Enter)
+	} else {
+		p.click("[value=find-include]").click("[value='include weekly-report']")
+	}
 	p.sees(`document.querySelector("#text").value === "Dear all\n@@@langfusePrompt:name=weekly-report|label=production@@@\n"`)
 	if p.V.Script {
+		p.write("#include", "no such prompt at all").sees("document.querySelector('#live').textContent === 'None of your prompts matches.'")
 		p.discard()
 		p.goTo("/app").click("#palette-show").write("#wish", "anything").press(kb.Escape).sees("!document.querySelector('#palette').open")
 	}
 }
 
-// importsMuch has a user import more than is told of one by one, and a file that is too long.
+// importsMuch has a user import more than is told of one by one, and than one request looks at,
+// take that back, and choose a file that is too long.
 func importsMuch(t *testing.T, b browser, base string) {
 	p := b.visit(t, base, browsertest.Variant{Name: "importing", Width: 1280, Height: 850, Script: true}).signIn("Importer", false)
 	file := "act,prompt\nBad,\n"
-	for i := range 70 {
+	for i := range 270 {
 		file += fmt.Sprintf("Title %d,Text of %d\n", i, i)
 	}
 	p.goTo("/app/import")
@@ -136,9 +172,13 @@ func importsMuch(t *testing.T, b browser, base string) {
 	p.reads("big.csv has 6 MiB, and this page takes 4 MiB.").click("[value=look]")
 	require.Equal(t, "/app/import", eval[string](p, "location.pathname"))
 	p.sees("document.querySelector('#file').matches(':invalid') && !document.querySelector('#report')")
-	p.drop("many", "many.csv", file).reads("70 would be created. 1 would be rejected.")
-	p.click("[value=import]").reads("70 created. 1 rejected. 71 of 71 entries.").reads("To my prompts")
-	require.Equal(t, 1, eval[int](p, "[...document.querySelectorAll('#report tr')].filter(r => r.querySelector('td')?.checkVisibility()).length"))
-	p.click("#others summary").sees("[...document.querySelectorAll('#others td a')].filter(a => a.checkVisibility()).length === 70")
+	p.drop("many", "many.csv", file).reads("270 would be created. 1 would be rejected. 271 of 271 entries.")
+	rows := "[...document.querySelectorAll('#report tr')].filter(r => r.querySelector('td')?.checkVisibility()).length"
+	require.Equal(t, 1, eval[int](p, rows))
+	p.click("#others summary").sees(rows + " === 271").shot("all looked at")
+	p.click("[value=import]").reads("270 created. 1 rejected. 271 of 271 entries.").reads("To my prompts").shot("much imported")
+	p.sees("[...document.querySelectorAll('#others td a')].filter(a => a.checkVisibility()).length === 270")
+	p.click("form[action$='/import/undo'] button").reads("270 deleted.").shot("import undone")
+	p.goTo("/app/mine").sees("document.querySelector('.empty')")
 	p.Calm()
 }

@@ -34,6 +34,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("keyboard", func(t *testing.T) { keyboard(t, b, a.url()) })
 	t.Run("writing", func(t *testing.T) { writes(t, b, a.url()) })
 	t.Run("first day", func(t *testing.T) { firstDay(t, b, a.url()) })
+	t.Run("beginning", func(t *testing.T) { begins(t, b) })
 	t.Run("importing", func(t *testing.T) { importsMuch(t, b, a.url()) })
 	t.Run("offline", func(t *testing.T) { offline(t, b, a.url()) })
 	t.Run("first view", func(t *testing.T) { firstView(t, b, a.url()) })

@@ -393,7 +393,7 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.sees("document.querySelector('.preview strong')").discard()
 		}},
 		{"prompts to include", "/app/prompts/new", func(p *tab) {
-			p.click("details:has(#include) summary").click("[value=find-include]").sees("document.querySelector('.found button')").discard()
+			p.click("details:has(#include) summary").click("#include").sees("document.querySelector('#includes li')").discard()
 		}},
 		{"a draft is offered", "/app/prompts/new", func(p *tab) {
 			p.write("#title", "Not saved").goToAnyway("/app/prompts/new").reads("did not save it")
@@ -424,6 +424,10 @@ func tour(page, hidden, versions, forked string) []stop {
 				return 1;
 			})(new DataTransfer())`)
 			p.click("[value=look]").reads("What an import would do").reads("rejected: text: write the text of the prompt")
+		}},
+		{"import, undone", "/app/import", func(p *tab) {
+			p.choose("prompts.jsonl", `{"title":"Not for long","text":"Hello","visibility":"private"}`).click("[value=look]").click("[value=import]")
+			p.click("form[action$='/import/undo'] button").reads("1 deleted.")
 		}},
 		{"menu", "/app", func(p *tab) { p.click(".menu summary").sees("document.querySelector('.menu[open]')") }},
 		{"statistics", "/app/admin", nil},

@@ -155,7 +155,9 @@ func savedOffline(p *tab) {
 	}
 	p.goTo("/app/prompts/new").write("#title", "Written in a train").write("#text", "Over land.")
 	cut(true)
-	p.reads("You are offline.").click("form#write > .send .primary").reads("send it again when you are back").sees("Object.values(localStorage).some(v => v.includes('train'))").sees("document.querySelector('#text').value === 'Over land.'")
+	p.reads("You are offline.").click("form#write > .send .primary").reads("send it again when you are back")
+	p.sees("document.querySelector('.toast').getBoundingClientRect().bottom <= document.querySelector('#write > .send').getBoundingClientRect().top")
+	p.sees("Object.values(localStorage).some(v => v.includes('train'))").sees("document.querySelector('#text').value === 'Over land.'")
 	cut(false)
 	p.sees("document.getElementById('offline').hidden").click("form#write > .send .primary").reads("The prompt is saved.")
 }

@@ -46,11 +46,7 @@ func WithFiles(d prompt.Draft, sent []SentFile, has prompt.Files) (prompt.Draft,
 			f = prompt.NewFile(prompt.FileBytes{Path: s.Path, Bytes: s.Bytes, Executable: s.Executable})
 			d.FileBytes[f.SHA256] = s.Bytes
 		case !ok:
-			return d, &fault.Error{
-				Kind: fault.Invalid, Code: prompt.UnknownContent,
-				Text:   fmt.Sprintf("the file %.100q names bytes that no file of the latest version has: send its content", s.Path),
-				Fields: []fault.Field{{Name: "files", Value: s.Path, Message: "send its content"}},
-			}
+			return d, prompt.ErrUnknownContent(s.Path)
 		default:
 			f.Path, f.Executable, f.Made = s.Path, s.Executable, false
 		}
@@ -87,30 +83,24 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 		return d, fault.Coded(fault.Invalid, prompt.BadSkill, "a SKILL.md has a text and no messages: remove it from the files, then it is made of the messages")
 	}
 	b, sent := d.FileBytes[f.SHA256]
-	if before, isWritten := was.Files.Written().SkillFile(); !sent && (!isWritten || before.SHA256 != f.SHA256) {
-		// named by the bytes of another file, which was checked as no SKILL.md
+	// else it may be named by the bytes of another file, which was checked as no SKILL.md
+	former, isWritten := was.Files.Written().SkillFile()
+	stays := !sent && isWritten && former.SHA256 == f.SHA256
+	if stays && d.Text == was.Text && d.Description == was.Description {
+		return d, nil
+	}
+	if !sent {
 		all, err := s.db.FileBytes(ctx, was.ID, prompt.Files{f})
 		if err != nil {
 			return d, err
 		}
-		b, sent = all[f.SHA256], true
+		b = all[f.SHA256]
 	}
 	switch {
-	case sent && d.FilesAsBefore:
+	case d.FilesAsBefore:
 		return d, checkSaid(d, b)
-	case sent:
+	case !stays:
 		return fromSkillFile(d, was, f, b)
-	}
-	if d.Text == was.Text && d.Description == was.Description {
-		return d, nil
-	}
-	all, err := s.db.FileBytes(ctx, was.ID, prompt.Files{f})
-	if err != nil {
-		return d, err
-	}
-	b = all[f.SHA256]
-	if d.FilesAsBefore {
-		return d, checkSaid(d, b)
 	}
 	before, err := format.ReadSkillHead(b)
 	if err != nil || !skill.Editable(b) { // of a history that was brought over

@@ -57,6 +57,15 @@ const (
 	FilesTooLarge fault.Code = "FILES_TOO_LARGE"
 )
 
+// ErrUnknownContent refuses a file that is named by bytes which the version before does not have.
+func ErrUnknownContent(path string) error {
+	return &fault.Error{
+		Kind: fault.Invalid, Code: UnknownContent,
+		Text:   fmt.Sprintf("the file %.100q names bytes that no file of the latest version has: send its content", path),
+		Fields: []fault.Field{{Name: "files", Value: path, Message: "send its content"}},
+	}
+}
+
 // NewFile returns a file as a version lists it.
 func NewFile(b FileBytes) File {
 	sum := sha256.Sum256(b.Bytes)

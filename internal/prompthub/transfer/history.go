@@ -355,6 +355,7 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 	if err != nil {
 		return err
 	}
+	h.importer.made = append(h.importer.made, Change{ID: made.ID, Now: made.Version, Was: h.now.Version})
 	if h.now = made; draft.Labels == nil {
 		if _, err := h.setEach(ctx, labels, v.Version); err != nil {
 			return err

@@ -79,7 +79,8 @@ type Report struct {
 	Entries int      // of the file
 	Through int
 	More    bool
-	Changes int    // that were made, or tried
+	Changes int // that were made, or tried
+	Made    []Change
 	Warning string // that the user has little room left
 }
 
@@ -104,7 +105,7 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 	}
 	from := min(max(o.From, 0), len(all))
 	r = Report{Skipped: skipped, Entries: len(all), Through: from}
-	defer func() { r.Changes = min(im.writes, maxWrites) }()
+	defer func() { r.Changes, r.Made = min(im.writes, maxWrites), Merge(nil, im.made) }()
 	var looked spot // how much was read
 	for i, at := range all[from:] {
 		looked.size, looked.yaml, looked.parts = looked.size+at.size+im.kept, looked.yaml+at.yaml, looked.parts+at.parts
@@ -190,6 +191,7 @@ type importer struct {
 	syntax  format.Syntax
 	catalog []string
 	writes  int
+	made    []Change
 	kept    int // bytes of kept files that the last entry was compared with
 }
 
@@ -308,11 +310,33 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	if err := im.write(); err != nil {
 		return err
 	}
-	_, err = im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) {
+	labels, err := im.labelsBefore(ctx, was.ID, made.Labels)
+	if err != nil {
+		return err
+	}
+	is, err := im.Patch(ctx, im.who, was.ID, library.Match{Any: true}, func(is *prompt.Draft) {
 		*is = over(d, *is, was.Slug)
 		is.Anew = takes
 	})
+	if err == nil {
+		im.made = append(im.made, changeOf(*was, is, labels))
+	}
 	return err
+}
+
+// labelsBefore returns the versions that labels are on, which an import is about to move: 0 for none.
+func (im *importer) labelsBefore(ctx context.Context, id prompt.ID, labels []string) (map[string]int64, error) {
+	if len(labels) == 0 {
+		return nil, nil //nolint:nilnil // there are none
+	}
+	has, _, err := im.Labels(ctx, im.who, id)
+	before := make(map[string]int64, len(labels))
+	for _, label := range labels {
+		if label != prompt.Latest {
+			before[label] = has[label]
+		}
+	}
+	return before, err
 }
 
 // named returns the caller's prompt of exactly this name, nil for none.
@@ -349,6 +373,9 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 	if err == nil && !isNew {
 		item.Outcome = Unchanged
 		im.writes--
+	}
+	if err == nil && isNew {
+		im.made = append(im.made, Change{ID: v.ID, Now: v.Version})
 	}
 	item.ID = v.ID
 	return err

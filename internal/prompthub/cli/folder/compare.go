@@ -62,10 +62,18 @@ func (i Item) Labels() []string { return i.document.Labels }
 func (i Item) HoldsMany() bool { return errors.Is(i.Err, errMany) }
 
 // Compare returns all files and prompts, by path. Prompts that have no file get one in a format. A
-// file that was moved is still that of its prompt; others are of no prompt but for that.
-func Compare(files, others []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
+// file that was moved is still that of its prompt; others are of no prompt but for that. No file
+// takes the name of one of the skills with other files, which are compared elsewhere.
+func Compare(files, others, skills []format.File, lock Lock, prompts []client.Prompt, as format.Format) []Item {
 	c := newComparison(files, lock, prompts)
-	c.called = format.Called(files, func(path string) bool { _, known := lock.Prompts[path]; return known })
+	isSkill := make(map[string]bool)
+	for _, f := range skills {
+		isSkill[f.Path] = true
+	}
+	c.called = format.Called(slices.Concat(skills, files), func(path string) bool {
+		_, known := lock.Prompts[path]
+		return known || isSkill[path]
+	})
 	for _, f := range files {
 		c.file(f)
 	}

@@ -63,7 +63,7 @@ func TestStates(t *testing.T) {
 			if tt.prompt != nil {
 				prompts = append(prompts, *tt.prompt)
 			}
-			items := folder.Compare(files, nil, lock, prompts, format.Markdown)
+			items := folder.Compare(files, nil, nil, lock, prompts, format.Markdown)
 			require.Len(t, items, 1)
 			require.Equal(t, "a.md", items[0].Path)
 			require.Equal(t, tt.want, items[0].State)
@@ -96,7 +96,7 @@ func TestLineEndsAreNoChange(t *testing.T) {
 				lock.Prompts["a.md"] = folder.Entry{ID: "1", Revision: 3, SHA256: tt.locked}
 			}
 			prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: tt.text, Visibility: "private"}}}
-			items := folder.Compare([]format.File{{Path: "a.md", Bytes: []byte(tt.file)}}, nil, lock, prompts, format.Markdown)
+			items := folder.Compare([]format.File{{Path: "a.md", Bytes: []byte(tt.file)}}, nil, nil, lock, prompts, format.Markdown)
 			require.Len(t, items, 1)
 			require.Equal(t, tt.want, items[0].State)
 		})
@@ -123,7 +123,7 @@ func TestMovedFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lock := folder.Lock{Prompts: map[string]folder.Entry{"a.md": {ID: "1", Revision: 3, SHA256: sum(tt.was)}}}
-			items := folder.Compare([]format.File{{Path: tt.path, Bytes: []byte(tt.file)}}, nil, lock, prompts, format.Markdown)
+			items := folder.Compare([]format.File{{Path: tt.path, Bytes: []byte(tt.file)}}, nil, nil, lock, prompts, format.Markdown)
 			require.Len(t, items, 1)
 			require.Equal(t, tt.path, items[0].Path)
 			require.Equal(t, tt.want, items[0].State)
@@ -140,12 +140,12 @@ func TestCopyIsNotMoved(t *testing.T) {
 	prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"}}}
 	entry := folder.Entry{ID: "1", Revision: 3, SHA256: sum(file)}
 	files := []format.File{{Path: "a.md", Bytes: []byte(file)}, {Path: "b.md", Bytes: []byte(file)}}
-	items := folder.Compare(files, nil, folder.Lock{Prompts: map[string]folder.Entry{"b.md": entry}}, prompts, format.Markdown)
+	items := folder.Compare(files, nil, nil, folder.Lock{Prompts: map[string]folder.Entry{"b.md": entry}}, prompts, format.Markdown)
 	require.Len(t, items, 2)
 	require.Equal(t, folder.New, items[0].State)
 	require.Equal(t, folder.Same, items[1].State)
 
-	items = folder.Compare(files[:1], nil, folder.Lock{Prompts: map[string]folder.Entry{"a.md": entry, "b.md": entry}}, prompts, format.Markdown)
+	items = folder.Compare(files[:1], nil, nil, folder.Lock{Prompts: map[string]folder.Entry{"a.md": entry, "b.md": entry}}, prompts, format.Markdown)
 	require.Len(t, items, 2)
 	require.Equal(t, folder.Same, items[0].State)
 	require.Equal(t, folder.Gone, items[1].State)
@@ -161,7 +161,7 @@ func TestNewPromptWhereAFileIs(t *testing.T) {
 	const path = "a-b/system.md"
 	states := func(text string, lock map[string]folder.Entry) (list []folder.State) {
 		files := []format.File{{Path: path, Bytes: []byte(text)}}
-		for _, i := range folder.Compare(files, nil, folder.Lock{Prompts: lock}, []client.Prompt{there, other}, format.Fabric) {
+		for _, i := range folder.Compare(files, nil, nil, folder.Lock{Prompts: lock}, []client.Prompt{there, other}, format.Fabric) {
 			if i.Path == path {
 				list = append(list, i.State)
 			}

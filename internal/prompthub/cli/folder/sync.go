@@ -61,7 +61,11 @@ func (f *Folder) Items(ctx context.Context) ([]Item, Lock, error) {
 	if err := f.fetch(ctx, s.items); err != nil {
 		return nil, lock, err
 	}
-	items := Compare(s.files, others, s.lock, s.prompts, f.As)
+	var skills []format.File
+	for _, i := range s.items {
+		skills = append(skills, format.File{Path: i.Path, Bytes: i.File})
+	}
+	items := Compare(s.files, others, skills, s.lock, s.prompts, f.As)
 	if err := f.serve(ctx, items); err != nil {
 		return nil, lock, err
 	}

@@ -17,7 +17,6 @@ import (
 
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
-	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/prompt"
 	"prompthub/internal/telemetry"
 )
@@ -89,7 +88,7 @@ func build(c Config) *handler {
 	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
 		d.handle("POST "+Prefix+set, d.serve)
 		d.handle("GET "+set+agentSkills+"/index.json", d.index)
-		d.handle("GET "+set+agentSkills+"/{skill}/"+skill.FileName, d.file)
+		d.handle("GET "+set+agentSkills+"/{skill}/"+prompt.SkillFile, d.file)
 		d.handle("GET "+set+agentSkills+"/{skill}/"+archiveName, d.file)
 	}
 	d.handle("POST "+Prefix+"/w/{workspace}", d.serve)

@@ -88,7 +88,7 @@ type skillFile struct {
 // entry describes a skill. Files are those of its version, none for one of a text alone.
 func entry(p prompt.Prompt, o prompt.ProgramSummary, files prompt.Files) skillEntry {
 	folder := skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug + "/"
-	e := skillEntry{URI: folder + skill.FileName, FrontMatter: skill.Head(p, o.About, o.Version)}
+	e := skillEntry{URI: folder + prompt.SkillFile, FrontMatter: skill.Head(p, o.About, o.Version)}
 	if len(files) == 0 {
 		e.Resources = []skillFile{{URI: e.URI, Digest: o.Digest, Size: o.Size, MIMEType: markdown}}
 		return e
@@ -158,7 +158,7 @@ func (d *handler) listResources(ctx context.Context, p *sdk.ListResourcesParams)
 			if file.URI == s.URI {
 				r.Description = s.FrontMatter.Description
 			} else {
-				r.Name += "/" + strings.TrimPrefix(file.URI, strings.TrimSuffix(s.URI, skill.FileName))
+				r.Name += "/" + strings.TrimPrefix(file.URI, strings.TrimSuffix(s.URI, prompt.SkillFile))
 			}
 			res.Resources = append(res.Resources, r)
 		}

@@ -63,7 +63,7 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 			names[v.Slug] = true
 			entry := indexed{
 				Name: v.Slug, Type: "skill-md", Description: skill.Head(v.Prompt, o.About, o.Version).Description,
-				URL: strings.ToLower(string(v.ID)) + "/" + skill.FileName, Digest: o.Digest,
+				URL: strings.ToLower(string(v.ID)) + "/" + prompt.SkillFile, Digest: o.Digest,
 			}
 			if f := o.Files; f != nil && f.Count > 1 {
 				entry.Type, entry.URL, entry.Digest = "archive", strings.ToLower(string(v.ID))+"/"+archiveName, "sha256:"+f.Archive
@@ -92,7 +92,7 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	whole := strings.HasSuffix(r.URL.Path, "/"+archiveName)
-	path := skill.FileName
+	path := prompt.SkillFile
 	if whole {
 		path = ""
 	}

@@ -3,6 +3,8 @@ package web
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,11 +23,13 @@ import (
 )
 
 const (
-	importPath = Prefix + "/import"
-	// where the form goes that takes the examples back
-	undoExamples = importPath + "/undo"
+	importPath   = Prefix + "/import"
+	undoImport   = importPath + "/undo"
+	undoExamples = importPath + "/undo-examples"
+	// bytes of the changes that a form passes on: of one to 10,000 prompts some 500,000
+	maxMade = 1 << 20
 	// bytes of a form with a file, or with one that was sent before, as base64
-	maxUpload = maxForm + transfer.MaxFile/3*4 + 4
+	maxUpload = maxForm + transfer.MaxFile/3*4 + 4 + maxMade
 )
 
 func (s *web) transfers() {
@@ -35,6 +39,7 @@ func (s *web) transfers() {
 	s.handle("POST "+accountPath+"/keep", user, s.keepMe)
 	s.handle("GET "+importPath, user, s.importForm)
 	s.register("POST "+importPath, s.action(user, maxUpload, s.importFile))
+	s.register("POST "+undoImport, s.action(user, maxForm+maxMade, s.undoImport))
 	s.handle("POST "+undoExamples, user, s.removeExamples)
 }
 
@@ -143,6 +148,7 @@ func (s *web) keepMe(r *request) error {
 // An importPage is the form for a file, and what became of one, or would.
 type importPage struct {
 	Report *transfer.Report
+	Undone *undoing     // of an import that is taken back
 	Items  []importItem // those that something is said about, or all where there are few
 	Others []importItem
 	Counts []counted // with those of the requests before
@@ -155,8 +161,17 @@ type importPage struct {
 	Update bool
 	Public bool     // whether everybody may see prompts whose file does not say
 	InFile []string // members that only files have, with how many entries have them
+	Held   string   // the same, for the next request
 	Warned int      // how many entries have warnings
 	Wrong  string
+	Undoable
+}
+
+// An Undoable is what an import has changed until now, for the form that takes it back.
+type Undoable struct {
+	Made           string // the changes, as JSON
+	Delete, Return int    // how many prompts it would delete, and bring back as they were
+	Stay           int    // how many entries changed something that stays: votes, favorites, the profile
 }
 
 // A counted is how many entries had an outcome.
@@ -165,13 +180,18 @@ type counted struct {
 	N       int
 }
 
+// countIn returns a number that a form passes on from the requests before.
+func countIn(r *request, name string) int {
+	n, _ := strconv.Atoi(r.PostForm.Get(name))
+	return max(n, 0)
+}
+
 // counts returns how many entries had each outcome, and of those that requests before were through
 // with, which the form says.
 func counts(r *request, items []transfer.Item) []counted {
 	all := []counted{{Outcome: transfer.Created}, {Outcome: transfer.Updated}, {Outcome: transfer.Unchanged}, {Outcome: transfer.Rejected}}
 	for i := range all {
-		before, _ := strconv.Atoi(r.PostForm.Get(string(all[i].Outcome)))
-		all[i].N = max(before, 0)
+		all[i].N = countIn(r, string(all[i].Outcome))
 		for _, item := range items {
 			if item.Outcome == all[i].Outcome {
 				all[i].N++
@@ -190,8 +210,7 @@ func (p *importPage) tell(r *request) {
 	if told := lf(r.PostForm.Get("told")); told != "" {
 		p.Before = strings.Split(told[:min(len(told), maxTold)], "\n")
 	}
-	rejected, _ := strconv.Atoi(r.PostForm.Get(string(transfer.Rejected)))
-	p.Untold = max(rejected-len(p.Before), 0)
+	p.Untold = max(countIn(r, string(transfer.Rejected))-len(p.Before), 0)
 	all := slices.Clone(p.Before)
 	for _, item := range p.Report.Items {
 		if item.Outcome == transfer.Rejected {
@@ -199,17 +218,67 @@ func (p *importPage) tell(r *request) {
 			all = append(all, strings.Join(strings.Fields(words), " "))
 		}
 	}
-	p.Told = strings.Join(all, "\n")
-	if len(p.Told) > maxTold {
-		p.Told = p.Told[:max(strings.LastIndexByte(p.Told[:maxTold], '\n'), 0)]
+	p.Told = passedOn(all)
+}
+
+// passedOn returns lines for the next form, as many as it has room for.
+func passedOn(lines []string) string {
+	told := strings.Join(lines, "\n")
+	if len(told) > maxTold {
+		told = told[:max(strings.LastIndexByte(told[:maxTold], '\n'), 0)]
 	}
+	return told
 }
 
 // May reports whether there may be something to import in a file that was looked at.
-func (p *importPage) May() bool {
-	return p.Report.More || slices.ContainsFunc(p.Report.Items, func(i transfer.Item) bool {
-		return i.Outcome == transfer.Created || i.Outcome == transfer.Updated
+func (p importPage) May() bool {
+	return p.Report.More || slices.ContainsFunc(p.Counts, func(c counted) bool {
+		return c.N > 0 && (c.Outcome == transfer.Created || c.Outcome == transfer.Updated)
 	})
+}
+
+// remember adds the changes of a request to those of the requests before, which the form has.
+func (p *importPage) remember(r *request) error {
+	made, err := madeIn(r)
+	if err != nil {
+		return err
+	}
+	made = transfer.Merge(made, p.Report.Made)
+	b, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	p.Made = string(b)
+	for _, c := range made {
+		if c.Was == 0 {
+			p.Delete++
+		} else {
+			p.Return++
+		}
+	}
+	p.Stay = countIn(r, "stay")
+	for _, item := range p.Report.Items {
+		changed := func(c transfer.Change) bool { return item.ID != "" && c.ID == item.ID }
+		if (item.Outcome == transfer.Created || item.Outcome == transfer.Updated) && !slices.ContainsFunc(p.Report.Made, changed) {
+			p.Stay++
+		}
+	}
+	return nil
+}
+
+// madeIn returns the changes that a form says.
+func madeIn(r *request) (made []transfer.Change, err error) {
+	if sent := r.PostForm.Get("made"); sent != "" {
+		if err := json.Unmarshal([]byte(sent), &made); err != nil {
+			return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
+		}
+	}
+	for _, c := range made {
+		if _, ok := prompt.ParseID(string(c.ID)); !ok || len(c.Labels) > prompt.MaxLabels {
+			return nil, fault.New(fault.Malformed, "the form cannot be read")
+		}
+	}
+	return made, nil
 }
 
 // An importItem is an entry of a file, with notes about its file.
@@ -236,8 +305,9 @@ const maxUnfolded = 20
 
 // list fills in the entries as the page shows them: those that were rejected first, then those with
 // warnings, which are hard to find among a thousand others.
-func (p *importPage) list() {
-	members := make(map[string]int)
+func (p *importPage) list(r *request) {
+	p.Warned = countIn(r, "warned")
+	members := heldBefore(r)
 	for _, item := range p.Report.Items {
 		shown := importItem{Item: item, TooLarge: slices.Contains(item.Loss, format.FieldSource)}
 		for _, lost := range item.Loss {
@@ -254,6 +324,7 @@ func (p *importPage) list() {
 	for _, member := range slices.Sorted(maps.Keys(members)) {
 		p.InFile = append(p.InFile, fmt.Sprintf("%s (%d)", member, members[member]))
 	}
+	p.Held = passedOn(p.InFile)
 	rank := func(i importItem) int {
 		switch {
 		case i.Outcome == transfer.Rejected:
@@ -264,12 +335,26 @@ func (p *importPage) list() {
 		return 2
 	}
 	slices.SortStableFunc(p.Items, func(a, b importItem) int { return cmp.Compare(rank(a), rank(b)) })
-	if len(p.Items) > maxUnfolded || p.Report.More {
+	if len(p.Items) > maxUnfolded || p.Report.More || p.Report.Through > len(p.Report.Items) {
 		n := slices.IndexFunc(p.Items, func(i importItem) bool { return rank(i) == 2 })
 		if n >= 0 {
 			p.Items, p.Others = p.Items[:n], p.Items[n:]
 		}
 	}
+}
+
+// heldBefore returns how many entries of requests before have members that only files have.
+func heldBefore(r *request) map[string]int {
+	members := make(map[string]int)
+	told := lf(r.PostForm.Get("held"))
+	for line := range strings.Lines(told[:min(len(told), maxTold)]) {
+		at := strings.LastIndex(line, " (")
+		if at < 0 {
+			continue
+		}
+		members[line[:at]], _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(line[at+2:]), ")"))
+	}
+	return members
 }
 
 func (s *web) importForm(r *request) error {
@@ -284,12 +369,17 @@ func (s *web) importFile(r *request) error {
 	defer leave()
 	p := importPage{}
 	file, err := p.read(r)
+	do := r.PostForm.Get("do")
+	if do == "import" { // from the first entry on, also if some were looked at
+		for _, name := range passed {
+			r.PostForm.Del(name)
+		}
+	}
 	if err == nil {
-		from, _ := strconv.Atoi(r.PostForm.Get("from")) // of a form of ours
-		p.Looked = r.PostForm.Get("do") != "import"
+		p.Looked = do != "import" && do != "rest"
 		var report transfer.Report
 		report, err = transfer.Import(r.Context(), s.Service, r.who, file, transfer.Options{
-			File: p.File, DryRun: p.Looked, Update: p.Update, From: from, Visibility: p.visibility(),
+			File: p.File, DryRun: p.Looked, Update: p.Update, From: countIn(r, "from"), Visibility: p.visibility(),
 		})
 		s.Admission.Spend(r.caller, report.Changes)
 		p.Report = &report
@@ -306,16 +396,75 @@ func (s *web) importFile(r *request) error {
 		goOn(r, Prefix+"?done=examples")
 		return nil
 	}
-	p.list()
+	p.list(r)
 	p.Counts = counts(r, p.Report.Items)
+	p.tell(r)
 	if !p.Looked {
-		p.tell(r)
+		if err := p.remember(r); err != nil {
+			return err
+		}
 	}
 	if p.Report.More || p.Looked && p.May() {
 		p.Kept = base64.StdEncoding.EncodeToString(file)
 	}
 	r.w.Header().Set("Cache-Control", "no-store")
 	return s.render(r, http.StatusOK, "import", "Import", p)
+}
+
+// passed are the fields that a form passes on from the requests before.
+var passed = []string{
+	"from", "told", "held", "warned", "made", "stay",
+	string(transfer.Created), string(transfer.Updated), string(transfer.Unchanged), string(transfer.Rejected),
+}
+
+// An undoing says what became of an import that is taken back.
+type undoing struct {
+	Deleted, Restored, Stay int // of the requests before, too
+	Left                    []transfer.Left
+	Before                  []string // those that earlier requests left as they are
+	Untold                  int
+	Told                    string // all of them, for the next request
+	Lefts                   int
+	Rest                    string // the changes for the next request, as JSON
+	Blocked                 int
+}
+
+// undoImport takes back a part of what an import did, which its report says.
+func (s *web) undoImport(r *request) error {
+	if err := r.ParseMultipartForm(maxForm + maxMade); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
+	}
+	made, err := madeIn(r)
+	if err != nil {
+		return err
+	}
+	u, err := transfer.Undo(r.Context(), s.Service, r.who, made, countIn(r, "blocked"))
+	s.Admission.Spend(r.caller, u.Deleted+u.Restored)
+	if err != nil {
+		return err
+	}
+	p := undoing{
+		Deleted: countIn(r, "deleted") + u.Deleted, Restored: countIn(r, "restored") + u.Restored, Stay: countIn(r, "stay"),
+		Left: u.Left, Lefts: countIn(r, "lefts") + len(u.Left), Blocked: u.Blocked,
+	}
+	if told := lf(r.PostForm.Get("told")); told != "" {
+		p.Before = strings.Split(told[:min(len(told), maxTold)], "\n")
+	}
+	p.Untold = max(countIn(r, "lefts")-len(p.Before), 0)
+	all := slices.Clone(p.Before)
+	for _, l := range u.Left {
+		all = append(all, strings.Join(strings.Fields(cmp.Or(l.Title, string(l.ID))+": "+l.Reason), " "))
+	}
+	p.Told = passedOn(all)
+	if len(u.Rest) > 0 {
+		b, err := json.Marshal(u.Rest)
+		if err != nil {
+			return err
+		}
+		p.Rest = string(b)
+	}
+	r.w.Header().Set("Cache-Control", "no-store")
+	return s.render(r, http.StatusOK, "import", "Import", importPage{Undone: &p})
 }
 
 // removeExamples deletes the examples that the caller has just imported.

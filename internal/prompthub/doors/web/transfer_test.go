@@ -3,9 +3,12 @@ package web_test
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,19 +74,30 @@ func TestStarter(t *testing.T) {
 	ann.get("/app").has(`name="starter" value="yes"`, "Begin with 30 example prompts")
 	own := ann.write("Mine", "text", "private")
 	begin := func() string { return ann.upload("/app/import", "", "", "do", "import", "starter", "yes").to("/app") }
-	ann.get(begin()).has("20 prompts shown", "You have 30 example prompts now.", `action="/app/import/undo"`).lacks(`name="starter"`)
+	ann.get(begin()).has("20 prompts shown", "You have 30 example prompts now.", `action="/app/import/undo-examples"`).lacks(`name="starter"`)
 	begin() // again changes nothing
 	mine := func() int { return len(ann.get("/app/mine?show=public").titles()) }
 	require.Equal(t, 20, mine())
-	ann.get(ann.post("/app/import/undo").to("/app")).has("The example prompts are deleted.", `name="starter"`)
+	ann.get(ann.post("/app/import/undo-examples").to("/app")).has("The example prompts are deleted.", `name="starter"`)
 	require.Zero(t, mine())
 	ann.get(own).is(200).lacks("Deleted")
 	begin()
 	w.clock.Advance(2 * time.Hour)
-	ann.post("/app/import/undo").to("/app") // of one who came back to an old page
+	ann.post("/app/import/undo-examples").to("/app") // of one who came back to an old page
 	require.Equal(t, 20, mine())
-	w.nobody().post("/app/import/undo").is(401)
+	w.nobody().post("/app/import/undo-examples").is(401)
 	w.nobody().upload("/app/import", "", "", "do", "import", "starter", "yes").is(401)
+}
+
+// fields are those of a report, for its next request.
+func (s shown) fields(do string) []string {
+	all := []string{"do", do}
+	for _, f := range regexp.MustCompile(`(?s)<input type="hidden" name="([^"]*)" value="([^"]*)">`).FindAllStringSubmatch(s.body, -1) {
+		if !slices.Contains(all, f[1]) { // in the first of its forms
+			all = append(all, f[1], html.UnescapeString(f[2]))
+		}
+	}
+	return all
 }
 
 // TestImportInParts: what a form of a file says was done before is in the sum, and the form of the
@@ -99,23 +113,14 @@ func TestImportInParts(t *testing.T) {
 	}
 	file += "rejected,\n"
 	look := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).has("70 would be created. 1 would be rejected. 71 of 71 entries.", "All 71 entries")
-	fields := func(s shown) []string {
-		all := []string{"do", "import"}
-		for _, name := range []string{"name", "kept", "from", "created", "updated", "unchanged", "rejected"} {
-			if strings.Contains(s.body, `name="`+name+`"`) {
-				all = append(all, name, s.find(`name="`+name+`" value="([^"]*)"`))
-			}
-		}
-		return all
-	}
-	first := ann.upload("/app/import", "", "", fields(look)...).is(200).has("The first 50 of 71 entries: 50 created. </p>", "Go on with the next")
+	first := ann.upload("/app/import", "", "", look.fields("import")...).is(200).has("The first 50 of 71 entries: 50 created. </p>", "Go on with the next")
 	require.Less(t, strings.Index(look.body, "write the text of the prompt"), strings.Index(look.body, "Title 0"), "what was rejected comes first")
 	require.Less(t, strings.Index(first.body, "Go on with the next"), strings.Index(first.body, "<table"), "nobody looks for it below hundreds of rows")
-	ann.upload("/app/import", "", "", fields(first)...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
+	ann.upload("/app/import", "", "", first.fields("rest")...).is(200).has("70 created. 1 rejected. 71 of 71 entries.").lacks("Go on")
 }
 
-// TestImportOfMany: a dry run says that it is one, and the report of the last part names
-// the rejections of the others, to those whose browser runs no script.
+// TestImportOfMany: a dry run looks at all of a file, a page at a time, and the report of the last
+// part names the rejections of the others, to those whose browser runs no script.
 func TestImportOfMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -128,25 +133,56 @@ func TestImportOfMany(t *testing.T) {
 		}
 		file += fmt.Sprintf("Title %d,%s\n", i, text)
 	}
-	s := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).
-		has("Of 240 entries the first 200 were looked at: 196 would be created. 4 would be rejected.", "All 240 entries, also those that were not looked at")
+	first := ann.upload("/app/import", "x.csv", file, "do", "look").is(200).
+		has("Of 240 entries the first 200 were looked at: 196 would be created. 4 would be rejected.", "All 240 entries, also those that were not looked at", "Look at the next", ">Title 199<").lacks("Title 200")
+	look := ann.upload("/app/import", "", "", first.fields("look")...).is(200).
+		has("236 would be created. 4 would be rejected. 240 of 240 entries.", ">Title 200<", ">Title 239<", "Rejected before", "<summary>Those without a remark").lacks(">Title 199<", "Look at the next", "Undo")
+	require.Equal(t, 4, strings.Count(look.body, "write the text of the prompt"), "each is told once, in a list")
+	s := ann.upload("/app/import", "", "", look.fields("import")...).is(200)
 	for part := 0; strings.Contains(s.body, `name="kept"`); part++ {
 		require.Less(t, part, 10)
-		pairs := []string{"do", "import"}
-		for _, name := range []string{"name", "kept", "from", "created", "rejected", "told"} {
-			if strings.Contains(s.body, `name="`+name+`"`) {
-				pairs = append(pairs, name, s.find(`(?s)name="`+name+`" value="([^"]*)"`))
-			}
-		}
-		s = ann.upload("/app/import", "", "", pairs...).is(200)
+		s.has("Undo this import")
+		s = ann.upload("/app/import", "", "", s.fields("rest")...).is(200)
 	}
-	s.has("236 created. 4 rejected. 240 of 240 entries.", "Rejected before")
+	s.has("236 created. 4 rejected. 240 of 240 entries.", "Rejected before", "Deletes the 236 that are new. </span>")
 	require.Equal(t, 4, strings.Count(s.body, "write the text of the prompt"), "each is told once")
+
+	for part := 0; strings.Contains(s.body, `name="made"`); part++ {
+		require.Less(t, part, 10)
+		s = ann.upload("/app/import/undo", "", "", s.fields("")...).is(200)
+	}
+	s.has("236 deleted. </p>", "can be restored for 30 days")
+	ann.get("/app/mine").lacks("Title")
 
 	nothing := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "look").is(200).has("1 would be rejected.", "There is nothing in it to import.").lacks(`value="import"`)
 	require.NotContains(t, nothing.body, `name="kept"`)
 	many := strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)
-	long := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "import", "rejected", "2000", "told", many).is(200).has("And 1672 more.")
+	long := ann.upload("/app/import", "x.csv", "act,prompt\ntitle,\n", "do", "rest", "rejected", "2000", "told", many).is(200).has("And 1672 more.")
+	require.Less(t, len(long.body), 100<<10)
+}
+
+// TestImportIsUndone: a prompt that a file updated says the same again as before, one that was
+// changed since is named, and a form cannot say anything untrue of the prompts.
+func TestImportIsUndone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.as("Ann")
+	ann.write("One", "first", "private")
+	page := "/app/prompts/" + ann.get("/app/mine").find(`href="/app/prompts/([0-9A-Z]{26})"`)
+	done := ann.upload("/app/import", "x.jsonl", `{"name":"one","title":"One","text":"second"}`+"\n"+`{"name":"extra","title":"Extra","text":"x"}`, "do", "import", "update", "yes").is(200).
+		has("Deletes the 1 that is new. 1 that was updated gets what it said before, in a new version. </span>")
+	ann.get(page).has("second")
+	fields := done.fields("")
+	ann.upload("/app/import/undo", "", "", fields...).is(200).has("1 deleted. 1 as before, in a new version. </p>")
+	ann.get(page).has("first", "version 3")
+	ann.upload("/app/import/undo", "", "", fields...).is(200).has(`status">2 left as they are.`, `>One</a>: it was changed since`, "there is no such prompt")
+	w.as("Bob").upload("/app/import/undo", "", "", fields...).is(200).has("2 left as they are").lacks(">One<")
+	w.nobody().upload("/app/import/undo", "", "", fields...).is(401)
+	for _, made := range []string{"x", `[{"id":"x","now":1}]`} {
+		ann.upload("/app/import/undo", "", "", "made", made).is(400)
+	}
+	many := strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)
+	long := ann.upload("/app/import/undo", "", "", "made", "[]", "lefts", "2000", "told", many).is(200).has("And 1672 more.")
 	require.Less(t, len(long.body), 100<<10)
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/files/archive"
 )
 
 // A File is one of a folder or an archive.
@@ -20,7 +21,8 @@ type File struct {
 	Path  string // with slashes, from the root of the folder
 	Bytes []byte
 
-	folder *skillFolder // of a SKILL.md that comes with other files
+	folder     *skillFolder // of a SKILL.md of an archive that comes with other files
+	isTogether bool         // whether it is a SKILL.md that comes with others
 }
 
 // IsArchive reports whether a file is a ZIP archive, be it one without files.
@@ -197,6 +199,18 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(c.skipped)
+	together := make(map[string]bool) // folders of skills with other files
+	for _, other := range c.skipped {
+		for dir := path.Dir(other); dir != "." && dir != "/" && !archive.LeavesOut(other); dir = path.Dir(dir) {
+			if skills[dir] {
+				together[dir] = true
+				break
+			}
+		}
+	}
+	for i, f := range files {
+		files[i].isTogether = isSkill(f.Path) && (f.folder != nil || together[path.Dir(f.Path)])
+	}
 	return files, c.skipped, nil
 }
 

@@ -190,6 +190,9 @@ func Read(f Format, file string, b []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
+	if f.isJSON() {
+		b = bytes.TrimPrefix(b, bom)
+	}
 	if one, err := single(b); codecs[f].list && err != nil {
 		return Document{}, err
 	} else if codecs[f].list {
@@ -212,10 +215,10 @@ func Read(f Format, file string, b []byte) (Document, error) {
 
 // single returns the only value of a list, or a file that is no list as it is.
 func single(b []byte) ([]byte, error) {
-	list := listIn(bytes.TrimPrefix(b, bom))
+	list := listIn(b)
 	switch {
 	case list == nil:
-		return bytes.TrimPrefix(b, bom), nil
+		return b, nil
 	case len(list) != 1:
 		return nil, fmt.Errorf("the file has %d prompts: want 1", len(list))
 	}
@@ -315,9 +318,10 @@ var hasMessages = regexp.MustCompile(`(?m)^"?messages"?:`)
 // Detect returns the format of a file by its name, or else by its content.
 func Detect(file string, b []byte) (found Format) {
 	end := endOf(file)
+	b = bytes.TrimPrefix(b, bom)
 	if end == "" {
 		found = detectContent(b)
-		if kind := jsontext.Value(bytes.TrimPrefix(b, bom)).Kind(); found == CSV && kind == '[' && strings.EqualFold(path.Ext(file), ".json") {
+		if kind := jsontext.Value(b).Kind(); found == CSV && kind == '[' && strings.EqualFold(path.Ext(file), ".json") {
 			found = JSONLines // which says where it is broken
 		}
 		return found
@@ -346,7 +350,6 @@ func Detect(file string, b []byte) (found Format) {
 
 // detectContent returns the format of a content.
 func detectContent(b []byte) Format {
-	b = bytes.TrimPrefix(b, bom)
 	switch kind := jsontext.Value(b).Kind(); {
 	case isChat(b):
 		return Messages

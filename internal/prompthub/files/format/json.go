@@ -30,7 +30,7 @@ var anyCase = []string{fieldTitle, fieldName, fieldDescription, fieldTags, field
 // line of our export.
 func isOther(o object) bool {
 	titled := o.has("act") || o.has(fieldTitle) || o.has("key") || o.has(fieldName) && o.has(fieldDescription) && !o.hasAny("type", "version", "labels", "config", "commitMessage")
-	return !o.has(fieldText) && !o.has("lc") && titled && o.hasAny("prompt", "value", "body")
+	return !o.has(fieldText) && !o.isLangChain() && titled && o.hasAny("prompt", "value", "body")
 }
 
 // hasAny reports whether the object has one of some members.

@@ -20,6 +20,9 @@ const SemanticKernel Format = "semantic-kernel"
 
 func init() {
 	register(codec{
+		holds: func(o object) bool { // which its programs read as JSON, too
+			return o.has("template") && slices.Contains(kernelSyntaxes, o.text("template_format")) && !o.isLangChain() && !o.hasAny("prompt", "content")
+		},
 		name: SemanticKernel, path: "*.yaml", ends: []string{".yaml", ".yml"}, says: isKernel, read: readKernel, write: writeKernel,
 		keeps: []string{
 			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldVariables,
@@ -48,6 +51,8 @@ const (
 	kernelSyntax     = "semantic-kernel"
 	kernelHandlebars = "handlebars"
 )
+
+var kernelSyntaxes = []string{kernelSyntax, kernelHandlebars, "liquid"}
 
 // kernelMark is a message in a template, or a loop over the messages of a caller, which has one.
 var kernelMark = regexp.MustCompile(`(?s)\{\{#each\s+(\w+)\s*\}\}\s*<message\s+role="\{\{[^}"]*\}\}"\s*>\s*\{\{[^}]*\}\}\s*</message>\s*\{\{/each\}\}` +
@@ -80,13 +85,13 @@ func readKernel(in *input) (Document, object, error) {
 	return d, o, nil
 }
 
-// kernel reads the members of a file: JSON of a folder may have what YAML has not, such as tabs.
+// kernel reads the members of a file: JSON may have what YAML has not, such as tabs.
 func (in *input) kernel() (object, error) {
-	if _, _, ok := cutKernel(in.file); !ok {
-		return in.yaml([]string{fieldName, fieldDescription, "template"}, "template_format", "input_variables")
-	}
 	_, text := splitBOM(in.file)
 	o, err := parseObject(text)
+	if _, _, ok := cutKernel(in.file); !ok && err != nil {
+		return in.yaml([]string{fieldName, fieldDescription, "template"}, "template_format", "input_variables")
+	}
 	if err == nil {
 		o.renewInput()
 	}
@@ -283,7 +288,7 @@ func cutKernel(b []byte) (text, config []byte, ok bool) {
 func IsKernelText(file string) bool { return path.Base(file) == KernelText }
 
 // KernelFolder returns the folder that the file of a prompt stands for, "" for none: one that was
-// read from such a folder, of a prompt that is called as a folder can be.
+// read from such a folder, of a prompt that is called as a folder can be, or as one in others.
 func KernelFolder(name string, b []byte) string {
 	if _, _, ok := cutKernel(b); !ok || !kernelName.MatchString(name) {
 		return ""
@@ -291,7 +296,7 @@ func KernelFolder(name string, b []byte) string {
 	return name
 }
 
-var kernelName = regexp.MustCompile(`^\w[\w-]*$`)
+var kernelName = regexp.MustCompile(`^\w[\w-]*(?:/\w[\w-]*)*$`)
 
 // SplitKernel returns the two files of the folder of a prompt of Semantic Kernel, the second as nil
 // if there was none.

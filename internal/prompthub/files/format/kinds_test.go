@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -280,7 +281,10 @@ func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, skipped)
 			require.Equal(t, "Say", format.KernelFolder("Say", files[0].Bytes))
-			require.Empty(t, format.KernelFolder("a/Say", files[0].Bytes))
+			require.Equal(t, "a/Say", format.KernelFolder("a/Say", files[0].Bytes))
+			for _, name := range []string{"/Say", "a/", "a//Say", "../Say", "a/../Say", ".git/Say", "a b"} {
+				require.Empty(t, format.KernelFolder(name, files[0].Bytes), name)
+			}
 			d, err := format.Read(format.SemanticKernel, files[0].Path, files[0].Bytes)
 			require.NoError(t, err, config)
 			require.Equal(t, "Say", d.Name)
@@ -312,6 +316,64 @@ func TestMarkedNames(t *testing.T) {
 	require.Equal(t, map[string]string{"skills/prd/SKILL.md": "prd/prd"}, called)
 	require.Equal(t, format.SemanticKernel, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\n")))
 	require.Equal(t, format.GitHubModels, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\nmessages: []\n")))
+}
+
+// TestMarksBeforeFiles: a byte order mark changes nothing of what a file says, in any format.
+func TestMarksBeforeFiles(t *testing.T) {
+	t.Parallel()
+	for file, f := range samples(t) {
+		b := sample(t, file)
+		if f == format.CSV || bytes.HasPrefix(b, []byte("\ufeff")) {
+			continue
+		}
+		if f == format.JSONLines {
+			b, _, _ = bytes.Cut(b, []byte("\n"))
+		}
+		name := file
+		want, err := format.Read(f, name, b)
+		require.NoError(t, err, file)
+		got, err := format.Read(f, name, append([]byte("\ufeff"), b...))
+		require.NoError(t, err, file)
+		require.Equal(t, want, got, file)
+		require.Equal(t, format.Detect(name, b), format.Detect(name, append([]byte("\ufeff"), b...)), file)
+	}
+}
+
+// TestKernelAsJSON: what Semantic Kernel reads as JSON is of its format, and comes back as it was.
+func TestKernelAsJSON(t *testing.T) {
+	t.Parallel()
+	for _, syntax := range []string{"semantic-kernel", "handlebars", "liquid"} {
+		for _, mark := range []string{"", "\ufeff"} {
+			file := mark + "{\n\t\"name\": \"Weather\",\n\t\"description\": \"Tells it.\",\n\t\"template_format\": \"" + syntax + "\",\n\t\"template\": \"In {{city}}\",\n\t\"input_variables\": [{\"name\": \"city\", \"is_required\": true}]\n}\n"
+			require.Equal(t, format.SemanticKernel, format.Detect("a.json", []byte(file)))
+			rows := rowsOf(t, "a.json", file)
+			require.Len(t, rows, 1)
+			require.Equal(t, []string{"Weather", "Tells it.", file}, []string{rows[0].Name, rows[0].Description, string(rows[0].Source.Data)})
+			require.Equal(t, "city", rows[0].Variables[0].Name)
+		}
+	}
+	require.Equal(t, format.LangChain, format.Detect("a.json", []byte(`{"template":"x","template_format":"f-string"}`)))
+	require.Equal(t, format.JSONLines, format.Detect("a.json", []byte(`{"template":"x","title":"y"}`)))
+	for _, mark := range []string{"", "\ufeff"} { // nor is a mark lost of one prompt in JSON of any other kind
+		file := mark + `{"title":"One","text":"x"}`
+		require.Equal(t, file, string(rowsOf(t, "a.json", file)[0].Source.Data))
+	}
+}
+
+// TestTypesOfOthers: JSON whose _type LangChain does not write is none of its prompts.
+func TestTypesOfOthers(t *testing.T) {
+	t.Parallel()
+	for file, is := range map[string]bool{
+		`{"_type":"prompt","template":"x"}`: true, `{"_type":"llm_chain","prompt":{},"content":"x"}`: true, `{"_type":"zero-shot-react-description"}`: true,
+		`{"_type":"SearchResponse","webPages":{"value":[]}}`: false, `{"_type":1}`: false, `{"_type":""}`: false,
+	} {
+		for range 20 { // it is of one format
+			require.Equal(t, is, format.Detect("a.json", []byte(file)) == format.LangChain, file)
+		}
+	}
+	_, skipped, err := format.Folder(fstest.MapFS{"a.json": {Data: []byte(`{"_type":"SearchResponse","webPages":{"value":[]}}`)}})
+	require.NoError(t, err)
+	require.Len(t, skipped, 1)
 }
 
 // TestSecondDocuments: what YAML has after the first is told to be left out.

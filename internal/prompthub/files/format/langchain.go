@@ -43,10 +43,13 @@ const LangChain Format = "langchain"
 func init() {
 	register(codec{
 		name: LangChain, path: "*.json", ends: []string{".yaml", ".yml"}, says: isSaved, read: readLangChain, write: writeLangChain,
-		holds: func(o object) bool { return o.has("lc") || o.isSaved() },
+		holds: object.isLangChain,
 		keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
 	})
 }
+
+// isLangChain reports whether an object is one that LangChain serialized, or saved.
+func (o object) isLangChain() bool { return o.has("lc") || o.isSaved() }
 
 // readLangChain reads a template. What a chain binds to it is a program's, and refused.
 func readLangChain(in *input) (d Document, extra object, err error) {
@@ -99,10 +102,13 @@ func savedPrompt(b []byte) (object, bool) {
 	return o, err == nil && o.isSaved()
 }
 
+// ofLangChain matches what it calls what it saves: prompt, llm_chain, zero-shot-react-description.
+var ofLangChain = regexp.MustCompile(`^[a-z0-9_-]+$`)
+
 // isSaved reports the same of an object.
 func (o object) isSaved() bool {
 	syntax, _ := o.raw(templateFormat)
-	return o.has("_type") || o.has("template") && !o.has("prompt") && slices.Contains([]string{`"` + fString + `"`, `"` + mustache + `"`}, string(syntax))
+	return ofLangChain.MatchString(o.text("_type")) || o.has("template") && !o.has("prompt") && slices.Contains([]string{`"` + fString + `"`, `"` + mustache + `"`}, string(syntax))
 }
 
 // readSaved reads a saved prompt: a text that stands in the file itself.

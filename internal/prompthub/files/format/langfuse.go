@@ -25,7 +25,7 @@ const Langfuse Format = "langfuse"
 func init() {
 	register(codec{
 		name: Langfuse, path: "*.json", list: true, read: readLangfuse, write: writeLangfuse,
-		holds: func(o object) bool { return o.has("prompt") && !o.has("lc") && !isOpenWebUI(o) && !isOther(o) },
+		holds: func(o object) bool { return o.has("prompt") && !o.isLangChain() && !isOpenWebUI(o) && !isOther(o) },
 		keeps: []string{
 			fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldConfig, fieldTags, fieldLabels,
 			fieldMessage,

@@ -13,7 +13,7 @@ const OpenWebUI Format = "open-webui"
 func init() {
 	register(codec{
 		name: OpenWebUI, path: "*.json", many: true, list: true, read: readOpenWebUI, write: writeOpenWebUI,
-		holds: func(o object) bool { return isOpenWebUI(o) && !o.has("lc") }, keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
+		holds: func(o object) bool { return isOpenWebUI(o) && !o.isLangChain() }, keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
 	})
 }
 
@@ -50,7 +50,7 @@ func init() {
 	register(codec{
 		name: PromptsChat, path: "*.json", many: true, list: true, read: readPromptsChat, write: writePromptsChat,
 		holds: func(o object) bool {
-			return o.has("content") && !o.has("text") && !o.has("lc") && !o.has("prompt") && !isOpenWebUI(o) && !isOther(o)
+			return o.has("content") && !o.has("text") && !o.isLangChain() && !o.has("prompt") && !isOpenWebUI(o) && !isOther(o)
 		},
 		keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldTags},
 	})

@@ -111,8 +111,9 @@ func PartsOf(files []File, key string) iter.Seq2[Part, error] {
 
 // Called returns what prompts must be called whose files say the name of another one, by their
 // paths: with the folder that tells the two apart. The first has the name, and before it those that
-// are known for it. Where no folder does, a number tells them apart, but only of files of which
-// none is known: any other may be one that was moved.
+// are known for it, and then skills with other files, which are called as their SKILL.md says.
+// Where no folder does, a number tells them apart, but only of files of which none is known: any
+// other may be one that was moved.
 func Called(files []File, known func(path string) bool) map[string]string {
 	called, taken := make(map[string]string), make(map[string]string)
 	name := func(f File) string {
@@ -124,9 +125,18 @@ func Called(files []File, known func(path string) bool) map[string]string {
 	}
 	id := func(name string) string { return cmp.Or(prompt.Slug(name), name) }
 	var others []File
-	for _, first := range []bool{true, false} {
+	rank := func(f File) int {
+		switch {
+		case known != nil && known(f.Path):
+			return 0
+		case f.isTogether:
+			return 1
+		}
+		return 2
+	}
+	for turn := range 3 {
 		for _, f := range files {
-			if isKnown := known != nil && known(f.Path); isKnown != first {
+			if rank(f) != turn {
 				continue
 			}
 			if key := id(name(f)); key == "" {

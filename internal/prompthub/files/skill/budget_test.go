@@ -24,7 +24,7 @@ func TestList(t *testing.T) {
 	require.Equal(t, len("- support:refund: ")+3, skill.List("support", wide).Characters, "UTF-16 code units")
 	require.Equal(t, len("- a:b: ")+1024, skill.List("a", described("b", 5000)).Characters, "a made SKILL.md has no more")
 	written := described("b", 5000)
-	written.Files = prompt.Files{prompt.NewFile(prompt.FileBytes{Path: skill.FileName, Bytes: []byte("---\n---\n")})}
+	written.Files = prompt.Files{prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: []byte("---\n---\n")})}
 	require.Equal(t, len("- a:b: ")+1536, skill.List("a", written).Characters, "a host cuts the description of a written one")
 	require.Equal(t, len("- a:b: Text."), skill.List("a", described("b", 0)).Characters, "the first sentence")
 }

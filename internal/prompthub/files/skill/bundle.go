@@ -25,7 +25,7 @@ func Bundled(p prompt.Prompt, all map[string][]byte) (prompt.Prompt, error) {
 			return p, fault.Coded(fault.Invalid, prompt.BadSkill, "a prompt with files needs a text, of which its SKILL.md is made, or a SKILL.md among the files")
 		}
 		b := s.File()
-		f := prompt.NewFile(prompt.FileBytes{Path: FileName, Bytes: b})
+		f := prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: b})
 		f.Made = true
 		files, all[f.SHA256] = append(files, f), b
 		slices.SortFunc(files, func(a, b prompt.File) int { return strings.Compare(a.Path, b.Path) })
@@ -33,7 +33,7 @@ func Bundled(p prompt.Prompt, all map[string][]byte) (prompt.Prompt, error) {
 	for i, f := range files {
 		b := all[f.SHA256]
 		// which another prompt had, or this one before another took its name
-		if f.Path == FileName && !f.Made && !p.FilesAsBefore {
+		if f.Path == prompt.SkillFile && !f.Made && !p.FilesAsBefore {
 			b = WithName(b, p.Slug)
 		}
 		files[i] = prompt.NewFile(prompt.FileBytes{Path: f.Path, Bytes: b, Executable: f.Executable})
@@ -80,7 +80,7 @@ func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
 	slug := cmp.Or(p.Bundle.Slug, p.Slug)
 	license := ""
 	for _, f := range folder {
-		if f.Path == FileName {
+		if f.Path == prompt.SkillFile {
 			license = LicenseIn(f.Bytes)
 		}
 	}

@@ -14,9 +14,6 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// FileName is what the file of a skill is called.
-const FileName = "SKILL.md"
-
 // Format numbers how files are written. Digests are stored: where the same prompt gets other bytes,
 // this is one more, and the digests of before count no longer.
 const Format = 2
@@ -75,7 +72,7 @@ func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	} else if s, ok := of(p, o.About); ok {
 		file := s.File()
 		o.Digest, o.Size = Digest(file), len(file)
-		o.Package = Sum(archive.Write(Plugin(p, []prompt.FileBytes{{Path: FileName, Bytes: file}})))
+		o.Package = Sum(archive.Write(Plugin(p, []prompt.FileBytes{{Path: prompt.SkillFile, Bytes: file}})))
 	}
 	return o
 }

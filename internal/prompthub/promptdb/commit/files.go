@@ -74,11 +74,7 @@ func (w *Writer) allBytes(ctx context.Context, has, files prompt.Files, sent map
 		}
 		k, ok := known[f.SHA256]
 		if !ok {
-			return nil, &fault.Error{
-				Kind: fault.Invalid, Code: prompt.UnknownContent, Text: fmt.Sprintf(
-					"the file %.100q names bytes that no file of the latest version has: send its content", f.Path),
-				Fields: []fault.Field{{Name: "files", Value: f.Path, Message: "send its content"}},
-			}
+			return nil, prompt.ErrUnknownContent(f.Path)
 		}
 		kept = append(kept, k)
 	}

@@ -563,45 +563,59 @@ function pause(answer) {
   return new Promise((done) => setTimeout(done, seconds * 1000));
 }
 
-async function importing(form, button) {
+let part = 0; // the run of requests that counts: one who imports does not wait for the rest of the preview
+
+async function takeParts(form, button) {
+  const mine = ++part;
   let rows = [[], []]; // of those that something is said about, and of the others
+  if (button.value === "look") rows = [...$("report").querySelectorAll("tbody")].map((table) => [...table.children]);
   while (form) {
     const body = new FormData(form, button);
     button.disabled = true;
-    button.textContent = "Importing…";
-    button.nextElementSibling.hidden = true;
+    button.textContent = button.dataset.doing;
+    if (button.value !== "look") button.nextElementSibling.hidden = true;
     const answer = await fetch(form.action, { method: "POST", body }).catch(() => { throw new Error(unreachable()); });
+    if (mine !== part) return;
     if (answer.status === 429 || answer.status === 503) {
       await pause(answer);
+      if (mine !== part) return;
       button.disabled = false; // or the next request would not say what it is for
       continue;
     }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine !== part) return;
     const report = page.getElementById("report");
     if (!report) throw new Error(page.querySelector("#wrong, main")?.textContent.trim().slice(0, 200) ?? "");
     const tables = [...report.querySelectorAll("tbody")];
     tables.forEach((table, i) => table.prepend(...rows[i]));
-    tables[0].prepend(...tables[0].querySelectorAll(".wrong")); // those that were rejected
+    tables[0]?.prepend(...tables[0].querySelectorAll(".wrong")); // those that were rejected
     rows = tables.map((table) => [...table.children]);
-    report.querySelector("#others").hidden = !rows[1].length;
+    const others = report.querySelector("#others"), focused = $("report").contains(document.activeElement) && document.activeElement.value;
+    if (others) Object.assign(others, { hidden: !rows[1].length, open: $("others").open });
     $("report").replaceWith(report);
+    if (focused) report.querySelector(`button[value=${focused}]`)?.focus();
     $("live").textContent = report.querySelector("[role=status]").textContent;
-    form = report.querySelector("form");
-    button = form?.querySelector("button");
+    button = report.querySelector("[data-next]");
+    form = button?.form;
   }
 }
 
+function goOn(form, button) {
+  takeParts(form, button).catch((cause) => {
+    toast(`This is not complete. ${cause.message}`);
+    for (const b of $("report").querySelectorAll("form button")) {
+      b.disabled = false;
+      if (b === button) b.textContent = "Go on";
+    }
+  });
+}
 document.addEventListener("submit", (e) => {
   if (!e.target.dataset.partsOf) return;
   e.preventDefault();
-  importing(e.target, e.submitter).catch((cause) => {
-    toast(`The import is not complete. ${cause.message}`);
-    for (const b of $("report").querySelectorAll("form button")) {
-      b.disabled = false;
-      b.textContent = "Go on";
-    }
-  });
+  goOn(e.target, e.submitter);
 });
+const toLook = document.querySelector("#report [value=look][data-next]");
+if (toLook) goOn(toLook.form, toLook);
 
 // A file that is too long is not sent for nothing.
 const picked = $("file");

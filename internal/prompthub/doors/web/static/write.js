@@ -324,12 +324,11 @@ on(document, "click", async (e) => {
   if (!button) return;
   e.preventDefault();
   const { form } = button;
-  if (button.value.startsWith("include ")) return place(form, button.value.slice(8));
   if (form.ariaBusy) return; // the answer to another is on its way
   form.ariaBusy = "true";
   // These leave every field where it is. What the others change waits, as nothing written there
   // would have a place in the answer.
-  const part = /^(similar|suggest|preview|find-include|add-)/.test(button.value) ? null : button.closest(".messages, .declare, .field");
+  const part = /^(similar|suggest|preview|add-)/.test(button.value) ? null : button.closest(".messages, .declare, .field");
   const fields = fieldsOf(form, button);
   part?.toggleAttribute("inert", true);
   try {
@@ -348,12 +347,6 @@ on(document, "input", (e) => {
   if (e.target.matches("#text, [name=content], [name=vname]")) paint(form);
   if (e.target.matches("#text, [name=content], .variable *")) preview(600);
 });
-on(document, "keydown", (e) => {
-  if (e.key !== "Enter" || e.target.id !== "include") return;
-  e.preventDefault();
-  document.querySelector("[value=find-include]").click();
-});
-
 // Two versions that were saved apart: each difference can be taken from the other one.
 on(document, "click", (e) => {
   const button = e.target.closest("[data-hunk]");
@@ -415,6 +408,90 @@ function counting(field) {
   update();
 }
 
+// including makes of the field for a prompt to include a combobox: what the server finds is there to choose
+// from while one types.
+function including(field) {
+  const form = field.form, list = make("ul", { id: "includes", className: "pop", hidden: true });
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", "Your prompts");
+  for (const [name, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": list.id, "aria-autocomplete": "list" })) field.setAttribute(name, value);
+  field.closest(".combo").append(list);
+  let hunt = new AbortController(), at = 0, pressed = -1;
+  const isOpen = () => !list.hidden;
+  const fold = () => {
+    hunt.abort();
+    list.hidden = true;
+    field.setAttribute("aria-expanded", "false");
+    field.removeAttribute("aria-activedescendant");
+  };
+  const mark = (n) => {
+    const all = [...list.children];
+    at = (n + all.length) % all.length;
+    all.forEach((li, i) => li.setAttribute("aria-selected", i === at));
+    field.setAttribute("aria-activedescendant", all[at].id);
+    all[at].scrollIntoView({ block: "nearest" });
+  };
+  const pick = (n) => {
+    fold();
+    place(form, list.children[n].dataset.name);
+  };
+  const show = (found) => {
+    list.replaceChildren(...found.map((button, i) => {
+      const li = make("li", { id: `includes-${i}` });
+      li.setAttribute("role", "option");
+      li.dataset.name = button.value.slice(8);
+      li.append(...document.adoptNode(button).childNodes);
+      on(li, "pointerdown", (e) => e.preventDefault()); // the field keeps the focus
+      on(li, "click", () => pick(i));
+      return li;
+    }));
+    if (!found.length) {
+      fold();
+      return say("None of your prompts matches.");
+    }
+    list.hidden = false;
+    field.setAttribute("aria-expanded", "true");
+    mark(0);
+    say(`${counted(found.length, "prompt")} to choose from: ${list.children[0].textContent}`);
+  };
+  const seek = (wait) => {
+    hunt.abort();
+    const mine = hunt = new AbortController();
+    setTimeout(async () => {
+      if (mine.signal.aborted) return;
+      const fields = fieldsOf(form);
+      fields.set("do", "find-include");
+      try {
+        const answer = await fetch(form.action, { method: "POST", body: fields, signal: mine.signal });
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (!page.getElementById("include")) throw new Error("This cannot be looked for now.");
+        if (!mine.signal.aborted) show([...page.querySelectorAll("#write .found button")]);
+      } catch (cause) {
+        if (!mine.signal.aborted) toast(cause.name === "TypeError" ? unreachable() : cause.message);
+      }
+    }, wait);
+  };
+  on(field, "input", () => seek(180));
+  on(field, "focus", () => seek(0));
+  on(field, "click", () => { if (!isOpen()) seek(0); });
+  on(field, "blur", fold);
+  on(field, "keydown", (e) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (by && isOpen()) mark(at + by);
+    else if (by) seek(0);
+    else if (e.key === "Enter" && isOpen()) pressed = at;
+    else if (e.key === "Enter") seek(0);
+    else if (e.key === "Escape" && isOpen()) fold();
+    else return;
+    e.preventDefault();
+  });
+  on(field, "keypress", (e) => { if (e.key === "Enter") e.preventDefault(); }); // it never sends the form
+  on(field, "keyup", (e) => { // not before: the key would write a line in the text, which has the focus then
+    if (e.key === "Enter" && pressed >= 0) pick(pressed);
+    pressed = -1;
+  });
+}
+
 // picking lets find tags, and choose no more than there may be.
 function picking(picker) {
   const boxes = [...picker.querySelectorAll("[name=tag]")], wish = $("findtag"), more = $("more-tags");
@@ -453,6 +530,7 @@ function writing(form) {
   areas(form).filter((area) => !area.closest(".editor")).forEach(wrap);
   form.querySelectorAll("[data-limit]:not(fieldset)").forEach(counting);
   picking($("tagpicker"));
+  including($("include"));
   paint(form);
   if (areas(form).some((area) => area.value)) preview(0);
 }
