@@ -149,6 +149,7 @@ func (s *story) requests() []request {
 		{"list-all-events", "GET", "/admin/events", s.bob, "", 200},
 		{"new-invite", "POST", "/admin/events/" + s.concert + "/invites", s.bob, `{"code":"second","rotate":true}`, 201},
 		{"get-event", "GET", "/events/" + s.concert + "?invite=second", s.access, "", 200},
+		{"get-event-calendar", "GET", "/events/" + s.concert + "/calendar.ics?invite=second", s.access, "", 200},
 		{"register-for-event", "POST", "/events/" + s.concert + "/register", s.access, `{"inviteCode":"second"}`, 201},
 		{"list-attendees", "GET", "/events/" + s.concert + "/attendees", s.access, "", 200},
 		{"list-events", "GET", "/events?mine=true", s.access, "", 200},

@@ -121,6 +121,8 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 		return fault.Coded(fault.Forbidden, InvalidInviteCode, "the code does not open this event, or not any more")
 	case !now.Before(st.event.Start):
 		return alreadyStarted()
+	case st.event.Cancelled:
+		return fault.Coded(fault.Conflict, EventCancelled, "the event is cancelled")
 	case st.event.Capacity > 0 && st.event.Attendees >= st.event.Capacity:
 		return fault.Coded(fault.Conflict, EventFull, "all places are taken; try again later, because somebody may give one back")
 	case coming >= maxComing:

@@ -70,7 +70,7 @@ func (s *Service) readInvite(ctx context.Context, event, code string) (*Invite, 
 // An InviteDraft is what an admin says of a new invite.
 type InviteDraft struct {
 	Code      string // "" for one that is drawn
-	ExpiresAt string // RFC 3339; "" for never
+	ExpiresAt string // RFC 3339, or a time of the event's zone; "" for never
 	Rotate    bool   // whether all others are revoked
 }
 
@@ -81,7 +81,7 @@ const drawn = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 // NewInvite makes an invite of an event; admins may. If all others must be revoked that is done
 // first, so that an error never leaves them good next to the new one.
 func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d InviteDraft) (Invite, error) {
-	caller, all, err := s.readInvites(ctx, c, event)
+	caller, e, all, err := s.readInvites(ctx, c, event)
 	if err != nil {
 		return Invite{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		b.Add("code", CodeForm, "give 4 to 32 letters of A to Z, digits and hyphens", nil)
 	}
 	if d.ExpiresAt != "" {
-		i.ExpiresAt = b.Instant("expiresAt", d.ExpiresAt)
+		i.ExpiresAt = b.Moment("expiresAt", d.ExpiresAt, e.Clock())
 	}
 	if err := b.Err(); err != nil {
 		return Invite{}, err
@@ -146,9 +146,8 @@ func revokeOp(event, code string) table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: event, Row: code}, ETag: table.Any, Props: table.Props{{Name: "Revoked", Value: table.Bool(true)}}}}
 }
 
-// readInvites reads all invites of an event, for an admin.
-func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (caller meet.User, all []Invite, err error) {
-	var e *Event
+// readInvites reads an event with all its invites, for an admin.
+func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (caller meet.User, e *Event, all []Invite, err error) {
 	caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		e, err = s.readEvent(ctx, event)
 		return err
@@ -165,7 +164,7 @@ func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (
 	if err == nil && (e == nil || e.Deleted()) {
 		err = Missing()
 	}
-	return caller, all, err
+	return caller, e, all, err
 }
 
 // An InvitePage is a part of a list of invites.
@@ -176,7 +175,7 @@ type InvitePage struct {
 
 // Invites returns the invites of an event by their codes, to admins.
 func (s *Service) Invites(ctx context.Context, c meet.Claim, event, after string, limit int) (InvitePage, error) {
-	_, all, err := s.readInvites(ctx, c, event)
+	_, _, all, err := s.readInvites(ctx, c, event)
 	p := InvitePage{Invites: []Invite{}}
 	for _, i := range all {
 		if i.Code <= after {

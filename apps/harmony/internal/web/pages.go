@@ -402,5 +402,10 @@ func (words) Stamp(t time.Time) template.HTML {
 	return pages.Time(t, pages.Near, t.UTC().Format(stampForm))
 }
 
+// Dated writes an instant for a page, always with its day.
+func (words) Dated(t time.Time) template.HTML {
+	return pages.Time(t, pages.Date, t.UTC().Format(stampForm))
+}
+
 // Next returns the number of the thing at an index, as people count.
 func (words) Next(i int) int { return i + 1 }

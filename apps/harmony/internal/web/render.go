@@ -3,6 +3,7 @@ package web
 import (
 	"embed"
 	"net/url"
+	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
 )
@@ -46,6 +47,9 @@ type photo struct {
 
 // Value returns what the field holds.
 func (f field) Value() string { return f.Form.Get(f.Field) }
+
+// Asked reports whether a form asks which of two instants a time is, in the field of its turn.
+func (f field) Asked() bool { return f.Twice(strings.TrimSuffix(f.Field, "Turn")) }
 
 // Wrong returns why the field was refused.
 func (f field) Wrong() string { return f.Errors[f.Field] }
