@@ -211,10 +211,13 @@ func (r rooms) compared() verify.Store {
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
 	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}), Containers: []tidy.Container{
-		{Name: gallery.ContainerStore, Named: r.shop.Named}, {Name: gallery.ContainerEvents, Named: r.events.Named}, {Name: gallery.ContainerBlog, Named: r.blog.Named},
+		{Name: meet.ContainerChats, Named: r.chats.Named},
+		{Name: gallery.ContainerStore, Named: r.shop.Named},
+		{Name: gallery.ContainerEvents, Named: r.events.Named},
+		{Name: gallery.ContainerBlog, Named: r.blog.Named},
 	}}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.

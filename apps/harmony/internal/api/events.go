@@ -290,7 +290,7 @@ func (a *api) events() {
 		Status int
 		Body   Registration
 	}
-	route(a, member, Bound{4, 12}, register, func(ctx context.Context, c meet.Claim, in *struct {
+	route(a, member, Bound{5, 14}, register, func(ctx context.Context, c meet.Claim, in *struct {
 		ByEvent
 		Body InviteCode
 	},
@@ -307,7 +307,7 @@ func (a *api) events() {
 	})
 	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more", "The place is there for the next. Until the event begins: 409 EVENT_STARTED.", 404, 409)
 	leave.DefaultStatus = http.StatusNoContent
-	route(a, member, Bound{4, 9}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
+	route(a, member, Bound{6, 11}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.Unregister(ctx, c, in.EventID)
 	})
 	route(a, member, Bound{3, 68}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY. Members whom the caller may not see are not in it.", 404),
@@ -411,7 +411,7 @@ func (a *api) adminEvents() {
 			g, err := a.Events.SetAttended(ctx, c, in.EventID, in.UserID, in.Body.Attended)
 			return openapi.Answer(attendeeOf(g), err)
 		})
-	route(a, member, Bound{4, 9}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
+	route(a, member, Bound{6, 11}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByUser

@@ -112,7 +112,7 @@ func newRooms(s *meet.Service) *rooms {
 
 // triggers are the jobs.
 func (r *rooms) triggers() []function.Trigger {
-	return r.Triggers(append(r.events.Settlers(), r.forum.Settlers()...)...)
+	return r.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers())...)
 }
 
 func (r *rooms) compared() verify.Store {
@@ -583,7 +583,8 @@ func (x *explorer) forget(text string) {
 func (x *explorer) message(ctx context.Context, what string, r *rooms, c meet.Claim, room string) {
 	some := slices.DeleteFunc(x.Rows(meettest.Tables.Messages), func(row table.Row) bool {
 		sender := row.Props.Get("SenderId").Str()
-		return sender == "" || sender != c.UserID && (what != "read" || row.Partition != room)
+		system := row.Props.Get("Type").Str() == chat.TypeSystem
+		return system || sender == "" || sender != c.UserID && (what != "read" || row.Partition != room)
 	})
 	if len(some) == 0 {
 		return
@@ -644,7 +645,7 @@ func (x *explorer) rowsNow() rows {
 		now.pairs[p.ChatID()] = p
 	}
 	for _, row := range x.Rows(meettest.Tables.Messages) {
-		if row.Key.Row[0] == '!' || row.Key.Row[0] == '~' {
+		if row.Key.Row[0] == '!' || row.Key.Row[0] == '~' || row.Props.Get("Type").Str() == chat.TypeSystem {
 			continue
 		}
 		sender := row.Props.Get("SenderId").Str()

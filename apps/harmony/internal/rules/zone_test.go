@@ -30,7 +30,7 @@ func TestMoments(t *testing.T) {
 		{"Europe/Berlin", "2026-10-25T03:00", []string{"2026-10-25T02:00:00Z"}},
 		{"America/New_York", "2026-11-01T01:30", []string{"2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"}},
 		{"Australia/Lord_Howe", "2026-04-05T01:45", []string{"2026-04-04T14:45:00Z", "2026-04-04T15:15:00Z"}}, // by half an hour
-		{"Pacific/Apia", "2011-12-30T12:00", nil},                                                           // a day that was left out
+		{"Pacific/Apia", "2011-12-30T12:00", nil},                                                             // a day that was left out
 		{"Pacific/Kiritimati", "2026-12-31T23:00", []string{"2026-12-31T09:00:00Z"}},
 		{"Africa/Casablanca", "2026-02-15T02:30", []string{"2026-02-15T01:30:00Z", "2026-02-15T02:30:00Z"}},
 	} {

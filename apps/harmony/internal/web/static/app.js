@@ -24,4 +24,11 @@ for (const button of document.querySelectorAll("[data-here]")) {
   });
 }
 
+// A picture of a chat is sent once it is chosen.
+for (const label of document.querySelectorAll(".attach")) {
+  const field = label.querySelector("input");
+  label.dataset.ready = "";
+  field.addEventListener("change", () => field.files.length && field.form.requestSubmit());
+}
+
 document.addEventListener("talkread", refresh);
