@@ -58,7 +58,7 @@ func TestEventsInBrowser(t *testing.T) {
 	set("startDate", "2126-12-31T20:00")
 	set("endDate", "2126-12-31T23:00")
 	set("startDateTurn", "")
-	set("location", "Berlin, Columbiadamm 9")
+	set("place", "Berlin, Columbiadamm 9")
 	admin.Sends("form.card .primary").Reads("Saved.").Sees("!document.querySelector('[name=startDateTurn]')")
 
 	elsewhere := "(e => e.hidden ? '' : e.innerText)(document.querySelector('[data-elsewhere]'))"

@@ -111,7 +111,7 @@ func TestStory(t *testing.T) {
 	ann.GoTo("/app/chats").Reads("Чат появится")
 	browsertest.Accessible(ann, axe, "no chats")
 
-	bob.GoTo("/app/people").Reads("Ann, ").Sends("[action$='/like'] button").Reads("Вы пара").Sends("a.primary").Ready("#write").Reads("Поздоровайтесь!")
+	bob.GoTo("/app/people").Reads("Ann, ").Sends("[action$='/like'] button").Reads("Вы и Ann понравились друг другу!").Sends("a.primary").Ready("#write").Reads("Вы понравились друг другу.")
 	chat := browsertest.Eval[string](bob, "location.pathname")
 	submit(bob, func() { bob.Click("#write button") })
 	bob.Reads("Нужно от 1 до 4000 символов.")

@@ -250,7 +250,7 @@ func (s *web) eventForm(r *request, refused error) error {
 			}
 		}
 	}
-	return s.formPage(r, p, form, refused)
+	return s.formPage(r, p, form, renamed(refused, "body.location", "body.place"))
 }
 
 // ourZone is the zone of the clocks in new forms.
@@ -297,7 +297,7 @@ func (p page) Twice(name string) bool {
 // formOf returns the values of the form of an event.
 func formOf(e events.Event) url.Values {
 	form := url.Values{
-		"title": {e.Title}, "description": {e.Description}, "timeZone": {e.Zone}, "location": {e.Location},
+		"title": {e.Title}, "description": {e.Description}, "timeZone": {e.Zone}, "place": {e.Location},
 		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "isCancelled": checked(e.Cancelled), "currency": {"RUB"},
 	}
 	setMoment(form, "startDate", e.Start, e.Clock())
@@ -353,7 +353,7 @@ func minor(s, code string) int64 {
 // draft reads the form of an event.
 func (r *request) draft() events.Draft {
 	d := events.Draft{
-		Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("location"),
+		Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
 		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "", Cancelled: r.form("isCancelled") != "",
 	}
 	if s := strings.TrimSpace(r.form("capacity")); s != "" {

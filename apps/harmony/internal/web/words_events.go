@@ -49,6 +49,8 @@ var eventWords = map[string][2]string{
 
 	"field.title":       {"Название", "Title"},
 	"field.description": {"Описание", "Description"},
+	"field.place":       {"Место", "Place"},
+	"hint.place":        {"До 200 символов.", "Up to 200 characters."},
 	"field.category":    {"Что это", "What it is"},
 	"field.timeZone":    {"Часовой пояс", "Time zone"},
 	"field.startDate":   {"Начало", "Start"},

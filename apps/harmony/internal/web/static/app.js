@@ -24,6 +24,9 @@ for (const button of document.querySelectorAll("[data-here]")) {
   });
 }
 
+// On a phone the bar is one row, which shows the page that one is on.
+document.querySelector("header nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // A picture of a chat is sent once it is chosen.
 for (const label of document.querySelectorAll(".attach")) {
   const field = label.querySelector("input");
@@ -31,4 +34,4 @@ for (const label of document.querySelectorAll(".attach")) {
   field.addEventListener("change", () => field.files.length && field.form.requestSubmit());
 }
 
-document.addEventListener("talkread", refresh);
+document.addEventListener("talkread", () => refresh());
