@@ -83,6 +83,23 @@ func TestEventsInBrowser(t *testing.T) {
 	require.Equal(t, "/api/v1/events/"+id+"/calendar.ics", browsertest.Eval[string](still, "document.querySelector('a[href$=\".ics\"]').getAttribute('href')"))
 	still.Calm()
 
+	// A form that is sent twice makes one thing.
+	for _, form := range []struct{ at, list, more string }{
+		{"/app/admin/blog/new", "/app/admin/blog", "postText=Once"},
+		{"/app/admin/store/new", "/app/store", "price=1&itemCategory=music&externalPurchaseUrl=https://shop.example.com/lp"},
+		{"/app/admin/events/new", "/app/admin/events", "startDate=2126-12-30T20:00&category=concert&visibility=public"},
+	} {
+		admin.GoTo(form.at).Ready("[name=key]")
+		for range 2 {
+			require.True(t, browsertest.Eval[bool](admin, fmt.Sprintf(`(async () => {
+				const form = document.querySelector("form.card"), sent = new URLSearchParams(new FormData(form));
+				for (const [name, value] of new URLSearchParams("title=Once&%s")) sent.set(name, value);
+				return (await fetch(form.action, { method: "POST", body: sent })).url.includes("done=saved");
+			})()`, form.more)))
+		}
+		admin.GoTo(form.list).Sees("[...document.querySelectorAll('.cards li')].filter((one) => one.innerText.includes('Once')).length === 1")
+	}
+	admin.GoTo("/app/admin/events/" + id).Ready("[name=isCancelled]")
 	admin.Click("[name=isCancelled]").Sends("form.card .primary").Reads("Saved.")
 	cancelled := signIn(b.Visit(t, url, phone), "anna", "/app/events/"+id).Reads("The event is cancelled.")
 	require.False(t, browsertest.Eval[bool](cancelled, "!!document.querySelector('form[action$=register]')"))

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -131,6 +132,9 @@ func readSettings() (settings, error) {
 		for _, name := range append(slices.Clone(pictures), meet.ContainerRemoved, backup.Container) {
 			err = cmp.Or(err, command.CheckContainers(s.ContainerPrefix+name))
 		}
+	}
+	if err == nil && s.EraseAfterDays < -1 {
+		err = fmt.Errorf("ERASE_AFTER_DAYS is %d: give days, or -1 for never", s.EraseAfterDays)
 	}
 	return s, cmp.Or(err, command.CheckExportEvery(s.ExportEvery))
 }

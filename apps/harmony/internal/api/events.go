@@ -223,6 +223,9 @@ func pageOf[E, T any](list string, c meet.Claim, entries []E, next string, entry
 	return l
 }
 
+// sentAgain says of a route what an Idempotency-Key is for.
+const sentAgain = "With an Idempotency-Key the same request twice makes one; with another body it makes another."
+
 // A calendarFile is an event for a calendar.
 type calendarFile struct {
 	ContentType string `header:"Content-Type" doc:"text/calendar"`
@@ -343,9 +346,15 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
-		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewEvent]) (*openapi.Body[Event], error) {
-			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
+	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics. "+sentAgain, http.StatusCreated),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByKey
+			Body NewEvent
+		},
+		) (*openapi.Body[Event], error) {
+			d := in.Body.draft()
+			d.Key = in.Key
+			v, err := a.Events.NewEvent(ctx, c, d)
 			return openapi.Answer(eventOf(v), err)
 		})
 	route(a, member, Bound{6, 20}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
@@ -384,13 +393,14 @@ func (a *api) adminEvents() {
 			p, err := a.Events.Invites(ctx, c, in.EventID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
 		})
-	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked.", http.StatusCreated, 404, 409),
+	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
+			ByKey
 			Body NewInvite
 		},
 		) (*openapi.Body[Invite], error) {
-			i, err := a.Events.NewInvite(ctx, c, in.EventID, events.InviteDraft{Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt, Rotate: in.Body.Rotate})
+			i, err := a.Events.NewInvite(ctx, c, in.EventID, events.InviteDraft{Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt, Rotate: in.Body.Rotate, Key: in.Key})
 			return openapi.Answer(inviteOf(i), err)
 		})
 	route(a, member, Bound{2, 4}, admin("revoke-invite", http.MethodDelete, "/{eventId}/invites/{code}", "Revoke an invite; admins may", "Members who attend by it still do.", http.StatusNoContent, 404),

@@ -68,6 +68,7 @@ type Draft struct {
 	Published               bool
 	PublishedAt             string // RFC 3339, or a time of the zone; "" for now, or as it was
 	Zone                    string // of a time without an offset, "" if there is none
+	Key                     string // requests with one key and the same draft make one post; "" for a request without one
 }
 
 const (

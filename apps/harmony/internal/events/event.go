@@ -127,6 +127,7 @@ type Draft struct {
 	Visibility         string
 	Published          bool
 	Cancelled          bool
+	Key                string // requests with one key and the same draft make one event; "" for a request without one
 }
 
 // The codes of fields that break rules.

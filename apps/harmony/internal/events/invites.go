@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -72,6 +73,7 @@ type InviteDraft struct {
 	Code      string // "" for one that is drawn
 	ExpiresAt string // RFC 3339, or a time of the event's zone; "" for never
 	Rotate    bool   // whether all others are revoked
+	Key       string // requests with one key and the same draft draw one code; "" for a request without one
 }
 
 // drawn are the characters of codes that are drawn: Crockford's, that people do not mistake for one
@@ -86,9 +88,15 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		return Invite{}, err
 	}
 	var b rules.Broken
+	again := false // whether an invite with this code is that of an earlier request
 	i := Invite{Code: normalCode(d.Code), CreatedAt: s.Now().UTC(), CreatedBy: caller.ID}
 	if i.Code == "" {
-		i.Code = s.drawCode()
+		id, err := s.members.DraftID(caller.ID, "invite|"+event, d.Key, d)
+		if err != nil {
+			return Invite{}, err
+		}
+		i.Code = drawCode(id)
+		again = d.Key != ""
 	}
 	if !codeForm.MatchString(i.Code) {
 		b.Add("code", CodeForm, "give 4 to 32 letters of A to Z, digits and hyphens", nil)
@@ -102,6 +110,8 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 	var ops []table.Op
 	for _, other := range all {
 		switch {
+		case other.Code == i.Code && again:
+			return other, nil
 		case other.Code == i.Code:
 			return Invite{}, codeTaken()
 		case d.Rotate && !other.Revoked:
@@ -116,6 +126,11 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		ops = ops[n:]
 	}
 	err = s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Insert, Row: i.toRow(event)}})
+	if rowstore.Overtaken(err) && again {
+		if was, err := s.readInvite(ctx, event, i.Code); err != nil || was != nil {
+			return *cmp.Or(was, &i), err
+		}
+	}
 	if rowstore.Overtaken(err) {
 		return Invite{}, codeTaken()
 	}
@@ -132,8 +147,9 @@ func codeTaken() error {
 	}
 }
 
-func (s *Service) drawCode() string {
-	id := strings.ReplaceAll(s.members.NewID(), "-", "")
+// drawCode makes a code of an id.
+func drawCode(id string) string {
+	id = strings.ReplaceAll(id, "-", "")
 	var b strings.Builder
 	for n := range 10 { // of 32 hexadecimal digits, of which those of the version are left out
 		v := strings.IndexByte("0123456789abcdef", id[n])*16 + strings.IndexByte("0123456789abcdef", id[20+n])

@@ -145,7 +145,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = room.MarkRead(ctx, admin, chat.OfEvent(e.ID), said.ID)
 	require.NoError(t, err)
-	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
+	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"}, "")
 	require.NoError(t, err)
 	_, err = sold.SetImage(ctx, admin, thing.ID, meettest.PNG)
 	require.NoError(t, err)

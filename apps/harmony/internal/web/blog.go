@@ -102,7 +102,7 @@ func (s *web) savedPost(r *request, id string, err error) error {
 
 // post reads the form of a post.
 func (r *request) post() blog.Draft {
-	d := blog.Draft{Title: r.form("title"), Excerpt: r.form("excerpt"), Content: r.form("postText"), Published: r.form("postPublished") != "", PublishedAt: r.moment("publishedAt"), Zone: cmp.Or(r.form("timeZone"), ourZone)}
+	d := blog.Draft{Key: r.form("key"), Title: r.form("title"), Excerpt: r.form("excerpt"), Content: r.form("postText"), Published: r.form("postPublished") != "", PublishedAt: r.moment("publishedAt"), Zone: cmp.Or(r.form("timeZone"), ourZone)}
 	for tag := range strings.SplitSeq(r.form("tags"), ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
 			d.Tags = append(d.Tags, tag)

@@ -46,7 +46,7 @@ func (s *web) events() {
 			return err
 		},
 		"/invites": func(r *request, id string) error {
-			d := events.InviteDraft{Code: r.form("code"), ExpiresAt: r.form("expiresAt"), Rotate: r.form("rotate") != ""}
+			d := events.InviteDraft{Code: r.form("code"), ExpiresAt: r.form("expiresAt"), Rotate: r.form("rotate") != "", Key: r.form("key")}
 			_, err := s.Events.NewInvite(r.Context(), r.claim, id, d)
 			return err
 		},
@@ -353,7 +353,7 @@ func minor(s, code string) int64 {
 // draft reads the form of an event.
 func (r *request) draft() events.Draft {
 	d := events.Draft{
-		Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
+		Key: r.form("key"), Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
 		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "", Cancelled: r.form("isCancelled") != "",
 	}
 	if s := strings.TrimSpace(r.form("capacity")); s != "" {

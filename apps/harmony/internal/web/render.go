@@ -59,6 +59,9 @@ func (f field) Hint() string {
 	if f.Fill == "new-password" {
 		return f.T("hint.new")
 	}
+	if f.Field == "content" && f.Type == "textarea" { // of a topic
+		return f.T("hint.topicContent")
+	}
 	if f.Has("hint." + f.Field) {
 		return f.T("hint." + f.Field)
 	}
