@@ -123,14 +123,4 @@ func TestChatInBrowser(t *testing.T) {
 	for _, p := range []*browsertest.Tab{ann, phone, plain} {
 		p.Calm()
 	}
-
-	// Without a script the text is kept, too, and sent again after signing in.
-	plain.Write("#content", "kept <b>without</b> a script")
-	ask[any](t, 204, "POST", prefix+"/auth/logout", ask[api.Session](t, 200, "POST", prefix+"/auth/login", "", map[string]any{"email": "ann@example.com", "password": "tea under seven lamps"}).AccessToken, map[string]any{"everywhere": true})
-	plain.Sends("#write .primary").Reads("Your session has ended.")
-	plain.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("is wrong").Reads("Your session has ended.")
-	plain.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Send it again")
-	require.Equal(t, "kept <b>without</b> a script", browsertest.Eval[string](plain, "document.querySelector('#content').value"))
-	plain.Sends("form.card .primary").Sees(at(chat)).Sees(seen("kept <b>without</b> a script"))
-	plain.Calm()
 }

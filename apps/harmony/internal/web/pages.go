@@ -174,9 +174,6 @@ func (s *web) signIn(r *request) error {
 		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
 	}
 	r.keep(in)
-	if r.form("kept") != "" {
-		return s.sendAgain(r, in)
-	}
 	goOn(r, to)
 	return nil
 }

@@ -14,8 +14,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -195,65 +193,9 @@ func (s *web) renew(r *request, refresh string) error {
 
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
-	if fault.Of(err) == fault.Unauthenticated && s.keep(r) == nil {
-		return
-	}
 	s.site.Fail(r.w, r.Request, err, func(p *httpjson.Problem) error {
 		return s.render(r, p.Status, page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID})
 	})
-}
-
-// keep answers the form of a session that has ended with the page to sign in, which has the form in
-// it, if a browser without a script has sent it: one with a script keeps the text itself.
-func (s *web) keep(r *request) error {
-	if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-		return http.ErrNotSupported
-	}
-	if err := pages.ReadForm(s.Admission, r.w, r.Request, maxForm); err != nil {
-		return err
-	}
-	if r.form("keep") == "" {
-		return http.ErrNotSupported
-	}
-	form := url.Values{"kept": {r.PostForm.Encode()}, "to": {s.site.Back(r.URL.Path)}}
-	return s.render(r, http.StatusOK, page{Name: "sign-in", Title: "sign-in.title", Form: form, Body: Prefix})
-}
-
-// keptTexts are the fields of forms that a page shows again which were kept.
-var keptTexts = []string{"title", "content", "reply"}
-
-// A keptBody is a form that was kept while its member signed in.
-type keptBody struct {
-	To     string
-	Hidden url.Values
-	Texts  []string // fields that are shown
-}
-
-// sendAgain shows a form that was kept to the member who has signed in with it.
-func (s *web) sendAgain(r *request, in meet.SignedIn) error {
-	claim, err := meet.ParseAccess(in.Tokens.Access)
-	if err == nil {
-		err = s.recognize(r, claim)
-	}
-	if err != nil {
-		return err
-	}
-	form, err := url.ParseQuery(r.form("kept"))
-	if err != nil {
-		return fault.Coded(fault.Malformed, "FORM_UNREADABLE", "the form cannot be read")
-	}
-	b := keptBody{To: s.site.Back(r.form("to")), Hidden: url.Values{}}
-	for name, values := range form {
-		if !slices.Contains(keptTexts, name) {
-			b.Hidden[name] = values
-		}
-	}
-	for _, name := range keptTexts {
-		if form.Has(name) {
-			b.Texts = append(b.Texts, name)
-		}
-	}
-	return s.render(r, http.StatusOK, page{Name: "kept", Title: "kept.title", Form: form, Body: b})
 }
 
 // goOn has the browser open an address of ours.

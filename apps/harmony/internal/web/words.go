@@ -98,9 +98,6 @@ var memberWords = map[string][2]string{
 	"home.chats.many":   {"Новые сообщения в %d чатах", "New messages in %d chats"},
 	"home.next":         {"Расскажите о себе в профиле и выберите, кого вы ищете.", "Say something about yourself in your profile, and choose whom you look for."},
 
-	"kept.title": {"Отправить ещё раз", "Send it again"},
-	"kept.waits": {"Ваша сессия закончилась. Войдите, и текст можно будет отправить ещё раз.", "Your session has ended. Sign in, and you can send your text again."},
-
 	"sign-up.title":         {"Регистрация", "Sign up"},
 	"sign-up.do":            {"Зарегистрироваться", "Sign up"},
 	"sign-up.instead":       {"Уже есть аккаунт?", "You have an account?"},
