@@ -34,6 +34,7 @@ var eventWords = map[string][2]string{
 	"admin.event.delete": {"Удалить событие", "Delete the event"},
 	"admin.invites":      {"Приглашения", "Invites"},
 	"admin.invite":       {"Создать приглашение", "Make an invite"},
+	"admin.invite.link":  {"Ссылка с этим кодом", "Link with this code"},
 	"admin.revoke":       {"Отозвать", "Revoke"},
 	"admin.revoked":      {"отозвано", "revoked"},
 	"admin.until":        {"до", "until"},
