@@ -17,7 +17,7 @@ const content = "document.querySelector('main > :not([hidden])').getBoundingClie
 
 // TestEventsInBrowser: an admin makes an event by the clocks of its zone and is told of a time that
 // they show twice; readers in two zones and without a script read it by these clocks; guests see
-// on the first page what there is to come for; it is a file for calendars, and can be cancelled.
+// coming events on the first page; it is a file for calendars, and can be cancelled.
 func TestEventsInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -24,7 +24,7 @@ func attach(p *browsertest.Tab) {
 	require.NoError(p.T, chromedp.Do(p.Context, chromedp.SetUploadFiles(chromedp.CSS(".attach input"), []string{path})))
 }
 
-// loaded is true when so many pictures of a chat, or of a report, are loaded.
+// loaded is true when a number of pictures of a chat, or of a report, are loaded.
 func loaded(n string) string {
 	return "[...document.querySelectorAll('.messages img, blockquote img')].filter((i) => (i.loading = 'eager', i.complete && i.naturalWidth > 0)).length === " + n
 }

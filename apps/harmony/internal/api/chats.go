@@ -71,7 +71,7 @@ type Message struct {
 }
 
 // messageOf returns a message of a chat as it is answered. In the chat of an event no caller is told
-// who has read it.
+// by whom it was read.
 func messageOf(room string, m chats.Message, event bool) Message {
 	one := Message{
 		ID: m.ID, SenderID: httpjson.OptionalText(m.SenderID), Content: m.Content, Type: m.Type, ImageURL: httpjson.OptionalText(chats.ImageURL(room, m.Message)),

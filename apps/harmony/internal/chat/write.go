@@ -104,7 +104,7 @@ func (x Rooms) Whole(t *transact.Transaction, r Room, version int64, fresh bool)
 // millisecond is what instants of messages differ by at least, because answers tell no less.
 const millisecond = int64(time.Millisecond / 100)
 
-// A Draft is a message that is to be sent.
+// A Draft is a message before it was sent.
 type Draft struct {
 	SenderID, Type, Content string
 	Image                   Image

@@ -125,7 +125,7 @@ func (s *Service) ReportImage(ctx context.Context, id, image string) error {
 }
 
 // deleteMessage takes the content of a message of a member away. The files of a picture are deleted
-// behind the answer, or by a message if this process ends before.
+// after the answer, or by a message if this process ends before.
 func (s *Service) deleteMessage(ctx context.Context, room chat.Room, sender, message string) error {
 	rooms, outbox := s.members.Rooms(), s.members.Outbox()
 	ctx = outbox.Begin(ctx)

@@ -59,7 +59,8 @@ func (w *world) sees(c meet.Claim, room string, m chats.Message) bool {
 	return seen == 2
 }
 
-// TestPicturesOfTwo: who sees a picture of a chat of two, and until when.
+// TestPicturesOfTwo: a picture of a chat of two is seen by the two while its sender is there for the
+// other, and by staff once it was reported.
 func TestPicturesOfTwo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -174,8 +175,8 @@ func (w *world) unreadOfTwo(c meet.Claim, room string) int {
 	return one.Unread
 }
 
-// TestComeAndGone: the chat of an event says who has come and who has left, once each; nobody has
-// more to read because of that.
+// TestComeAndGone: the chat of an event says once that a member has come, and once that they have
+// left. It does not count as unread.
 func TestComeAndGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -58,8 +58,8 @@ func (s *Service) passChat(ctx context.Context, e Event) error {
 	return s.members.Upsert(ctx, s.members.Tables.Messages, open)
 }
 
-// announce has the chat of an event say that a member, who registered at an instant, has come or
-// left. It says so once, however often this is called.
+// announce has the chat of an event say that a member has come or left, of a registration at an
+// instant. It says so once, however often this is called.
 func (s *Service) announce(ctx context.Context, e Event, says, user string, registered time.Time) error {
 	if !e.hasChat() || !s.Now().Before(e.Ends().Add(talksFor)) {
 		return nil

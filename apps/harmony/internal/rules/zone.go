@@ -51,7 +51,7 @@ func (b *Broken) Zone(name, s string) *time.Location {
 const ClockForm = "2006-01-02T15:04"
 
 // Moments returns the instants at which the clocks of a zone show a time: one, none if they are put
-// forward over it, or two if they are put back over it. ok is false for what is no such time.
+// forward over it, or two if they are put back over it. ok is false for any other text.
 func Moments(s string, zone *time.Location) (all []time.Time, ok bool) {
 	s = strings.TrimSpace(s)
 	clock, err := time.Parse(ClockForm, s)

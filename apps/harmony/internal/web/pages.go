@@ -84,7 +84,7 @@ func (s *web) home(r *request) error {
 // mostWaiting is how far likes that wait are counted.
 const mostWaiting = 99
 
-// waits are numbers of what waits for a member: likes for an answer, matches to be seen, and chats
+// waits are numbers of news for a member: likes for an answer, matches to be seen, and chats
 // with messages that were not read. Matches and chats are those of the first page of their lists.
 type waits struct{ Likes, Matches, Chats int }
 
