@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/gallery"
 	"prompthub/apps/harmony/internal/meet"
@@ -17,7 +18,7 @@ import (
 )
 
 // pictures are the containers of files that rows name.
-var pictures = []string{meet.ContainerProfiles, gallery.ContainerStore, gallery.ContainerEvents, gallery.ContainerBlog}
+var pictures = []string{meet.ContainerProfiles, meet.ContainerChats, gallery.ContainerStore, gallery.ContainerEvents, gallery.ContainerBlog}
 
 // contents say what a backup has. No backup has the sessions and tokens that open an account, or
 // the places of timers.
@@ -46,7 +47,12 @@ func contents(s settings) *backup.Contents {
 		{Name: "Deck", Stored: s.Deck},
 		{Name: "Chats", Stored: s.Chats},
 		{Name: "UserChats", Stored: s.UserChats},
-		{Name: "Messages", Stored: s.Messages},
+		{Name: "Messages", Stored: s.Messages, Names: func(row table.Row) (files []backup.Blob) {
+			for _, name := range chats.Files(row) {
+				files = append(files, backup.Blob{Container: meet.ContainerChats, Name: name})
+			}
+			return files
+		}},
 		{Name: "State", Stored: s.State, Without: []string{tidy.Name, erase.Name, belong.Partition}},
 		{Name: "EventAttendees", Stored: s.EventAttendees, Names: func(row table.Row) []backup.Blob {
 			if row.Props.Get("DeletedAt").Int() != 0 {

@@ -59,7 +59,7 @@ func TestForumInABrowser(t *testing.T) {
 	reader.Calm()
 
 	anna.GoTo("/app/forum").Ready("[name=sectionId]")
-	anna.Write("[name=sectionId]", "music").Write("[name=name]", "Музыка").Click("form.card .primary").Reads("Сохранено.").Reads("Музыка")
+	anna.Write("[name=sectionId]", "music").Write("[name=sectionName]", "Музыка").Click("form.card .primary").Reads("Сохранено.").Reads("Музыка")
 	browsertest.Accessible(anna, axe, "forum")
 	bob.GoTo("/app/forum").Reads("Музыка").Click(".cards a").Ready("[name=content]")
 	bob.Write("[name=title]", "Which").Click("form.card .primary").Reads("Give 10 to 5,000 characters.")

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -132,6 +133,9 @@ func readSettings() (settings, error) {
 			err = cmp.Or(err, command.CheckContainers(s.ContainerPrefix+name))
 		}
 	}
+	if err == nil && s.EraseAfterDays < -1 {
+		err = fmt.Errorf("ERASE_AFTER_DAYS is %d: give days, or -1 for never", s.EraseAfterDays)
+	}
 	return s, cmp.Or(err, command.CheckExportEvery(s.ExportEvery))
 }
 
@@ -211,10 +215,13 @@ func (r rooms) compared() verify.Store {
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
 	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}), Containers: []tidy.Container{
-		{Name: gallery.ContainerStore, Named: r.shop.Named}, {Name: gallery.ContainerEvents, Named: r.events.Named}, {Name: gallery.ContainerBlog, Named: r.blog.Named},
+		{Name: meet.ContainerChats, Named: r.chats.Named},
+		{Name: gallery.ContainerStore, Named: r.shop.Named},
+		{Name: gallery.ContainerEvents, Named: r.events.Named},
+		{Name: gallery.ContainerBlog, Named: r.blog.Named},
 	}}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.

@@ -161,3 +161,12 @@ func TestUnderTheHost(t *testing.T) {
 		require.NotEmpty(t, answer)
 	}
 }
+
+// TestEraseAfter: an account is erased after days, or never.
+func TestEraseAfter(t *testing.T) {
+	for days, wrong := range map[string]bool{"-1": false, "0": false, "-2": true} {
+		t.Setenv("ERASE_AFTER_DAYS", days)
+		_, err := readSettings()
+		require.Equal(t, wrong, err != nil, "%s: %v", days, err)
+	}
+}

@@ -56,7 +56,7 @@ func submit(p *browsertest.Tab, do func()) {
 // say writes a message.
 func say(p *browsertest.Tab, text string) {
 	p.T.Helper()
-	submit(p, func() { p.Write("[name=content]", text).Click("#write button") })
+	submit(p, func() { p.Write("[name=content]", text).Click("#write .primary") })
 	p.Sees(last(text))
 }
 
@@ -111,9 +111,9 @@ func TestStory(t *testing.T) {
 	ann.GoTo("/app/chats").Reads("Чат появится")
 	browsertest.Accessible(ann, axe, "no chats")
 
-	bob.GoTo("/app/people").Reads("Ann, ").Sends("[action$='/like'] button").Reads("Вы пара").Sends("a.primary").Ready("#write").Reads("Поздоровайтесь!")
+	bob.GoTo("/app/people").Reads("Ann, ").Sends("[action$='/like'] button").Reads("Вы и Ann понравились друг другу!").Sends("a.primary").Ready("#write").Reads("Вы понравились друг другу.")
 	chat := browsertest.Eval[string](bob, "location.pathname")
-	submit(bob, func() { bob.Click("#write button") })
+	submit(bob, func() { bob.Click("#write .primary") })
 	bob.Reads("Нужно от 1 до 4000 символов.")
 	browsertest.Accessible(bob, axe, "message refused")
 	say(bob, "Ты <b>придёшь</b>?")
@@ -242,7 +242,7 @@ func TestStory(t *testing.T) {
 	bob.GoTo(chat).Sees(at(chat)).Ready("#write")
 	ann.GoTo(chat).Sees(at(chat)).Sends("h1 a").Ready("[action$='/unmatch'] button")
 	ann.Sends("[action$='/unmatch'] button").Ready("[action$='/secret'] button")
-	bob.Write("[name=content]", "Алло?").Sends("#write button").Reads("больше не принимает сообщений").Sees("!document.querySelector('#write')")
+	bob.Write("[name=content]", "Алло?").Sends("#write .primary").Reads("больше не принимает сообщений").Sees("!document.querySelector('#write')")
 	browsertest.Accessible(bob, axe, "closed chat")
 
 	english := ask[api.Session](t, 200, "POST", prefix+"/auth/login", "", map[string]any{"email": "bob@example.com", "password": "tea under seven lamps"})

@@ -76,6 +76,7 @@ var tableNames = [
 
 var containerNames = [
   'profile-images'
+  'chat-images'
   'blog-images'
   'event-images'
   'store-images'

@@ -1,5 +1,5 @@
 // Chats and discussions, and what is written on pages. A log, [data-talk], has a list of messages
-// from the oldest to the newest, li[data-id], those of the reader with class "mine". It opens at
+// from the oldest to the newest, li[data-id], those of the reader with class "mine", and what the service says with "system". It opens at
 // the first that is new or at its end, and follows those that come. A form, [data-writes], sends
 // by Enter if its reader wants that, and keeps its text when it was not sent.
 
@@ -81,7 +81,7 @@ const follow = (log) => {
     let last = messages.findIndex((message) => message.dataset.id === seen);
     while (last + 1 < messages.length && messages[last + 1].getBoundingClientRect().top + 20 < edge) last++;
     if (last >= 0) seen = messages[last].dataset.id;
-    const n = messages.slice(last + 1).filter((message) => !message.classList.contains("mine")).length;
+    const n = messages.slice(last + 1).filter(({ classList }) => !classList.contains("mine") && !classList.contains("system")).length;
     more.hidden = n === 0;
     if (n) more.textContent = words(more, n);
     mark().catch(() => { marked = ""; }); // the network comes back

@@ -46,10 +46,16 @@ const (
 
 // Time writes an instant: as a text that says UTC, for readers without a script, and as a time that
 // timesScript knows.
-func Time(t time.Time, form TimeForm, text string) template.HTML {
+func Time(t time.Time, form TimeForm, text string) template.HTML { return TimeIn(t, form, "", text) }
+
+// TimeIn is Time for an instant that all readers read in one zone, by its name.
+func TimeIn(t time.Time, form TimeForm, zone, text string) template.HTML {
 	data := ""
 	if form != Near {
 		data = ` data-form="` + string(form) + `"`
+	}
+	if zone != "" {
+		data += ` data-zone="` + template.HTMLEscapeString(zone) + `"`
 	}
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `"` + data + `>` + template.HTMLEscapeString(text) + `</time>`) //nolint:gosec // it is made of parts that are escaped
 }

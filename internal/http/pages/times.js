@@ -1,18 +1,33 @@
 // Times of pages, which are written in UTC, in the zone and the words of the reader: near ones as
 // "5 minutes ago", those of today and of the days around it with this word. A time with data-form
-// "date" is always written with its day, and one with "time" without.
+// "date" is always written with its day, and one with "time" without. One with data-zone is written
+// in that zone for all readers, and what has data-elsewhere is shown to those whose clocks differ
+// from those of that zone at the time in it.
 
 const lang = document.documentElement.lang;
 const forms = (options) => new Intl.DateTimeFormat(lang, options);
-const clock = forms({ hour: "2-digit", minute: "2-digit" });
-const ofYear = forms({ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" });
-const dated = forms({ day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const clockOf = (timeZone) => ({
+  clock: forms({ hour: "2-digit", minute: "2-digit", timeZone }),
+  ofYear: forms({ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", timeZone }),
+  dated: forms({ day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone }),
+});
+const clocks = new Map();
+const clocksIn = (zone) => {
+  if (!clocks.has(zone)) {
+    try {
+      clocks.set(zone, clockOf(zone || undefined));
+    } catch { // a zone that this browser does not know
+      clocks.set(zone, undefined);
+    }
+  }
+  return clocks.get(zone);
+};
 const whole = forms({ dateStyle: "full", timeStyle: "long" });
 const distance = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
 
 const dayOf = (at) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / 864e5;
 
-const wordsFor = (at, form, now) => {
+const wordsFor = (at, form, now, { clock, ofYear, dated }) => {
   if (form === "time") return clock.format(at);
   const minutes = Math.trunc((at - now) / 6e4);
   const days = dayOf(at) - dayOf(now);
@@ -30,9 +45,16 @@ export const localize = (part) => {
   for (const time of part.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (isNaN(at)) continue;
-    const words = wordsFor(at, time.dataset.form, now);
+    const its = clocksIn(time.dataset.zone);
+    if (!its) continue;
+    const words = wordsFor(at, time.dataset.form, now, its);
     if (time.textContent !== words) time.textContent = words;
     time.title = whole.format(at);
+  }
+  for (const own of part.querySelectorAll("[data-elsewhere]")) {
+    const at = new Date(own.querySelector("time").dateTime);
+    const its = clocksIn(own.dataset.elsewhere);
+    own.hidden = !its || its.dated.format(at) === clocksIn(undefined).dated.format(at);
   }
 };
 

@@ -60,7 +60,7 @@ var harmony = []mutant{
 	},
 	{
 		"a member who leaves an event does not stop what they are sending", harmonyRooms + "events/attend.go",
-		"		return s.passChat(ctx, *st.event)\n	}, func", "		return nil\n	}, func",
+		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.InChat {", "		if err := error(nil); err == nil || was == nil || !was.InChat {",
 	},
 	{
 		"a topic is written whatever its version is", harmonyRooms + "forum/topics.go",
@@ -80,7 +80,7 @@ var harmony = []mutant{
 	},
 	{
 		"a key is good for many messages", harmonyRooms + "chat/write.go",
-		"		if key != \"\" {\n			ops", "		if false && key != \"\" {\n			ops",
+		"		if d.Key != \"\" {\n			ops", "		if false && d.Key != \"\" {\n			ops",
 	},
 	{
 		"a profile that shows its first picture is not written", harmonyRooms + "meet/images.go",

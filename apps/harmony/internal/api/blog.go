@@ -91,9 +91,15 @@ func (a *api) blog() {
 			p, err := a.Blog.All(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
 		})
-	route(a, member, Bound{3, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published.", http.StatusCreated),
-		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewPost]) (*openapi.Body[Post], error) {
-			p, err := a.Blog.NewPost(ctx, c, in.Body.draft())
+	route(a, member, Bound{3, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published. "+sentAgain, http.StatusCreated),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByKey
+			Body NewPost
+		},
+		) (*openapi.Body[Post], error) {
+			d := in.Body.draft()
+			d.Key = in.Key
+			p, err := a.Blog.NewPost(ctx, c, d)
 			return openapi.Answer(postOf(p), err)
 		})
 	route(a, member, Bound{4, 8}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),

@@ -59,22 +59,31 @@ type Message struct {
 	ID        string  `json:"id" doc:"Ids sort as time does, newest first" example:"2516000000000000000_0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925"`
 	SenderID  *string `json:"senderId" doc:"The member who sent it; null if the caller may not see their profile" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 	Sender    *string `json:"senderName" doc:"Their name in the chat of an event, null if the caller may not see them; null in a chat of two" example:"Анна"`
-	Content   string  `json:"content" doc:"The text, empty after a deletion" example:"Ты на концерте?"`
-	Type      string  `json:"type" enum:"text,image,system" doc:"text in this version" example:"text"`
+	Content   string  `json:"content" doc:"The text, empty after a deletion and of a picture; of the type system matched, joined or left" example:"Ты на концерте?"`
+	Type      string  `json:"type" enum:"text,image,system" doc:"system: the service says that the two match, or that the sender has come into the chat of an event, or left it" example:"text"`
+	ImageURL  *string `json:"imageUrl" doc:"A picture of up to 1,200 pixels a side, or null; with _320.jpg at its end a small one" example:"/api/v1/images/chat/5d3c2b1a-0f9e-4d8c-8b7a-695847362514/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
+	Width     *int    `json:"imageWidth" doc:"Of the picture in pixels, or null" example:"1200"`
+	Height    *int    `json:"imageHeight" doc:"Of the picture, or null" example:"900"`
 	SentAt    string  `json:"sentAt" format:"date-time" doc:"When it was sent; no two of a chat are equal" example:"2026-11-01T12:00:00.000Z"`
-	IsRead    *bool   `json:"isRead" doc:"Whether the other of the two has read up to it; null in the chat of an event" example:"false"`
+	IsRead    *bool   `json:"isRead" doc:"Whether the other of the two has read up to it; null in the chat of an event, and of the type system" example:"false"`
 	EditedAt  *string `json:"editedAt" doc:"When it was edited last, or null" example:"2026-11-01T12:05:00.000Z"`
 	DeletedAt *string `json:"deletedAt" doc:"When it was deleted, or null" example:"2026-11-01T12:10:00.000Z"`
 }
 
-// messageOf returns a message as it is answered. In the chat of an event no caller is told who has
-// read it.
-func messageOf(m chats.Message, event bool) Message {
-	one := Message{m.ID, httpjson.OptionalText(m.SenderID), nil, m.Content, "text", httpjson.FormatTime(m.SentAt), nil, httpjson.OptionalTime(m.EditedAt), httpjson.OptionalTime(m.DeletedAt)}
+// messageOf returns a message of a chat as it is answered. In the chat of an event no caller is told
+// by whom it was read.
+func messageOf(room string, m chats.Message, event bool) Message {
+	one := Message{
+		ID: m.ID, SenderID: httpjson.OptionalText(m.SenderID), Content: m.Content, Type: m.Type, ImageURL: httpjson.OptionalText(chats.ImageURL(room, m.Message)),
+		SentAt: httpjson.FormatTime(m.SentAt), EditedAt: httpjson.OptionalTime(m.EditedAt), DeletedAt: httpjson.OptionalTime(m.DeletedAt),
+	}
+	if one.ImageURL != nil {
+		one.Width, one.Height = &m.Image.Width, &m.Image.Height
+	}
 	if m.Author != nil {
 		one.Sender = &m.Author.Name
 	}
-	if !event {
+	if !event && m.Type != chat.TypeSystem {
 		one.IsRead = &m.Read
 	}
 	return one
@@ -91,7 +100,7 @@ func chatOf(c chats.Chat) Chat {
 		one.Other = &card
 	}
 	if c.Last != nil {
-		m := Last(messageOf(*c.Last, c.Event != nil))
+		m := Last(messageOf(c.ID, *c.Last, c.Event != nil))
 		one.LastMessage = &m
 	}
 	return one
@@ -147,6 +156,18 @@ type messagesOutput struct {
 	Body MessageList
 }
 
+// sentMessage answers with a message that was sent, or was there.
+func sentMessage(room string, m chats.Message, created bool, err error) (*messageOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &messageOutput{Status: http.StatusOK, Body: messageOf(room, m, m.Author != nil)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
 func (a *api) chats() {
 	in := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: "/chats" + path, Tags: []string{"chats"}, Errors: errors, Summary: summary, Description: description}
@@ -180,14 +201,18 @@ func (a *api) chats() {
 	},
 	) (*messageOutput, error) {
 		m, created, err := a.Chats.Send(ctx, c, in.ChatID, in.Body.Content, in.Key)
-		if err != nil {
-			return nil, err
-		}
-		out := &messageOutput{Status: http.StatusOK, Body: messageOf(m, m.Author != nil)}
-		if created {
-			out.Status = http.StatusCreated
-		}
-		return out, nil
+		return sentMessage(in.ChatID, m, created, err)
+	})
+	image := imageSent(in("send-image", http.MethodPost, "/{chatId}/images", "Send a picture", "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels; it is made small and written anew as JPEG, without any other data of the file. "+madeInTurn+" 100 a day: 429 PICTURES_USED_UP. With an Idempotency-Key the same request twice is one message, for two days; the second one is answered 200.", 404, 409))
+	image.DefaultStatus, image.Responses = http.StatusCreated, send.Responses
+	route(a, member, Bound{6, 11}, image, func(ctx context.Context, c meet.Claim, in *struct {
+		ByChat
+		ByKey
+		RawBody []byte `contentType:"image/jpeg"`
+	},
+	) (*messageOutput, error) {
+		m, created, err := a.Chats.SendImage(ctx, c, in.ChatID, in.RawBody, in.Key)
+		return sentMessage(in.ChatID, m, created, err)
 	})
 	route(a, member, Bound{4, 7}, in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine", "For 15 minutes, while the chat takes messages.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -196,7 +221,7 @@ func (a *api) chats() {
 		},
 		) (*openapi.Body[Message], error) {
 			m, err := a.Chats.EditMessage(ctx, c, in.ChatID, in.MessageID, in.Body.Content)
-			return openapi.Answer(messageOf(m, m.Author != nil), err)
+			return openapi.Answer(messageOf(in.ChatID, m, m.Author != nil), err)
 		})
 	route(a, member, Bound{4, 7}, in("delete-message", http.MethodDelete, "/{chatId}/messages/{messageId}", "Delete a message of mine", "It keeps its place and loses its content, and still counts as unread until it is read.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *ByMessage) (*none, error) {
@@ -243,7 +268,7 @@ func (a *api) messages(ctx context.Context, c meet.Claim, in *struct {
 	}
 	out := &messagesOutput{ETag: `"` + p.Tag + `"`, Body: MessageList{Items: make([]Message, len(p.All)), Unread: p.Unread}}
 	for i, m := range p.All {
-		out.Body.Items[i] = messageOf(m, p.Event)
+		out.Body.Items[i] = messageOf(in.ChatID, m, p.Event)
 	}
 	if p.Next != "" {
 		out.Body.NextCursor = cursor.Seal(scope, p.Next+" "+until)

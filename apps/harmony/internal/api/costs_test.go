@@ -48,7 +48,7 @@ type story struct {
 	concert, over, draft, room                                   string // events, and the chat of the first
 	talk, said, report, shown                                    string
 
-	pair, message, thing, text, about, response, filed string // as the last answer named them
+	pair, message, thing, text, about, response, filed, sent string // as the last answer named them
 }
 
 // newStory makes what the requests are about.
@@ -137,6 +137,8 @@ func (s *story) requests() []request {
 		{"edit-message", "PUT", "/chats/CHAT/messages/MESSAGE", s.access, `{"content":"Ты там?"}`, 200},
 		{"read-chat", "POST", "/chats/CHAT/read", s.bob, `{"upTo":"MESSAGE"}`, 200},
 		{"delete-message", "DELETE", "/chats/CHAT/messages/MESSAGE", s.access, "", 204},
+		{"send-image", "POST", "/chats/CHAT/images", s.access, pixel, 201},
+		{"get-image", "GET", "PICTURE", s.bob, "", 200},
 		{"unmatch", "DELETE", "/matches/" + s.bobID, s.access, "", 204},
 		{"block", "POST", "/users/" + s.bobID + "/block", s.access, "", 204},
 		{"list-blocks", "GET", "/blocks", s.access, "", 200},
@@ -149,6 +151,7 @@ func (s *story) requests() []request {
 		{"list-all-events", "GET", "/admin/events", s.bob, "", 200},
 		{"new-invite", "POST", "/admin/events/" + s.concert + "/invites", s.bob, `{"code":"second","rotate":true}`, 201},
 		{"get-event", "GET", "/events/" + s.concert + "?invite=second", s.access, "", 200},
+		{"get-event-calendar", "GET", "/events/" + s.concert + "/calendar.ics?invite=second", s.access, "", 200},
 		{"register-for-event", "POST", "/events/" + s.concert + "/register", s.access, `{"inviteCode":"second"}`, 201},
 		{"list-attendees", "GET", "/events/" + s.concert + "/attendees", s.access, "", 200},
 		{"list-events", "GET", "/events?mine=true", s.access, "", 200},
@@ -167,6 +170,9 @@ func (s *story) requests() []request {
 		{"delete-topic", "DELETE", "/forum/topics/TOPIC", s.bob, "", 204},
 		{"send-message", "POST", "/chats/" + s.room + "/messages", s.access, `{"content":"Ты на концерте?"}`, 201},
 		{"list-chats", "GET", "/chats", s.access, "", 200},
+		{"send-image", "POST", "/chats/" + s.room + "/images", s.access, pixel, 201},
+		{"get-image", "GET", "PICTURE", s.bob, "", 200},
+		{"send-message", "POST", "/chats/" + s.room + "/messages", s.access, `{"content":"Ты на концерте?"}`, 201},
 		{"get-chat", "GET", "/chats/" + s.room, s.access, "", 200},
 		{"list-messages", "GET", "/chats/" + s.room + "/messages", s.bob, "", 200},
 		{"edit-message", "PUT", "/chats/" + s.room + "/messages/MESSAGE", s.access, `{"content":"Ты там?"}`, 200},
@@ -234,7 +240,7 @@ func (s *story) run(all []request, tell func(request, cost)) {
 			time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 			continue
 		}
-		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response, "FILED", s.filed)
+		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response, "FILED", s.filed, "PICTURE", strings.TrimPrefix(s.sent, api.Prefix))
 		s.background.Wait()
 		s.calls.Start(time.Millisecond)
 		from := time.Now()
@@ -244,7 +250,7 @@ func (s *story) run(all []request, tell func(request, cost)) {
 		s.calls.Stop()
 		spent.calls, spent.bytes = s.calls.Count(), s.calls.Bytes()
 		require.Equal(s.t, c.status, status, "%s: %v", c.id, answer)
-		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "id": &s.message} {
+		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "imageUrl": &s.sent, "id": &s.message} {
 			if id, _ := answer[name].(string); id != "" {
 				*is = id
 			}
@@ -289,6 +295,12 @@ func TestCounts(t *testing.T) {
 				bound = openapi.Bound{Steps: 5, Calls: 20} // one that has its topics
 			} else if c.id == "get-event" {
 				bound = openapi.Bound{Steps: 3, Calls: 8} // with two topics
+			} else if c.id == "get-image" && strings.Contains(c.path, "/profile/") {
+				bound = openapi.Bound{Steps: 3, Calls: 7}
+			} else if c.id == "get-image" && !strings.Contains(s.sent, s.room) {
+				bound = openapi.Bound{Steps: 4, Calls: 8} // of a chat of two
+			} else if c.id == "send-image" && strings.Contains(c.path, s.room) {
+				bound = openapi.Bound{Steps: 7, Calls: 10}
 			} else if c.id == "send-message" && strings.Contains(c.path, s.room) {
 				bound = openapi.Bound{Steps: 4, Calls: 6} // whether the other of two is there is one more
 			}

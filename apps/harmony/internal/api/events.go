@@ -49,20 +49,23 @@ func (Price) Schema(huma.Registry) *huma.Schema {
 type NewEvent struct {
 	Title       string          `json:"title" doc:"3 to 120 characters" example:"Концерт на крыше"`
 	Description string          `json:"description" doc:"Up to 10,000 characters" example:"Все песни подряд"`
-	StartDate   string          `json:"startDate" doc:"An instant with a zone" example:"2026-12-31T20:00:00Z"`
-	EndDate     *string         `json:"endDate,omitempty" nullable:"true" doc:"Not before startDate; absent if there is no end" example:"2026-12-31T23:00:00Z"`
+	TimeZone    string          `json:"timeZone,omitempty" maxLength:"64" doc:"The zone that its times are told in, by its name of IANA; absent for the one that it has, UTC for a new one" example:"Europe/Moscow"`
+	StartDate   string          `json:"startDate" doc:"An instant with its offset, or a time of the zone, such as 2026-12-31T23:00. A time that clocks skip is refused as TIME_SKIPPED, one that they show twice as TIME_TWICE" example:"2026-12-31T20:00:00Z"`
+	EndDate     *string         `json:"endDate,omitempty" nullable:"true" doc:"Likewise, not before startDate; absent if there is no end" example:"2026-12-31T23:00:00Z"`
 	Location    string          `json:"location" doc:"Up to 200 characters" example:"Москва, Большая Никитская, 1"`
 	Capacity    *int            `json:"capacity,omitempty" nullable:"true" doc:"1 to 100,000 places, no fewer than members attend; absent for no limit" example:"50"`
 	Category    EventCategory   `json:"category" doc:"What it is" example:"concert"`
 	Price       *Price          `json:"price,omitempty" doc:"What a place costs; absent or null if nothing is said"`
 	Visibility  EventVisibility `json:"visibility" doc:"public: everybody sees it; secretTeaser: title and dates, the rest by invite; secretHidden: nothing without an invite" example:"public"`
 	IsPublished bool            `json:"isPublished" doc:"Until then staff alone see it" example:"true"`
+	IsCancelled bool            `json:"isCancelled,omitempty" doc:"Whether it will not be: those who see it see that, and it gives no places" example:"false"`
 }
 
 func (n NewEvent) draft() events.Draft {
 	d := events.Draft{
 		Title: n.Title, Description: n.Description, Start: n.StartDate, Location: n.Location, Capacity: n.Capacity,
 		Category: string(n.Category), Visibility: string(n.Visibility), Published: n.IsPublished,
+		Zone: n.TimeZone, Cancelled: n.IsCancelled,
 	}
 	if n.EndDate != nil {
 		d.End = *n.EndDate
@@ -81,6 +84,7 @@ type Event struct {
 	ImageURL      *string         `json:"imageUrl" doc:"Its picture of up to 2,048 pixels a side, or null; with _320.jpg at its end a small one" example:"/api/v1/images/event/7c1d2e3f-4051-4263-8475-96a7b8c9dae0/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	StartDate     string          `json:"startDate" format:"date-time" doc:"When it begins" example:"2026-12-31T20:00:00.000Z"`
 	EndDate       *string         `json:"endDate" format:"date-time" doc:"When it ends, or null" example:"2026-12-31T23:00:00.000Z"`
+	TimeZone      string          `json:"timeZone" doc:"The zone to tell its times in, by its name of IANA" example:"Europe/Moscow"`
 	Location      string          `json:"location" doc:"Where it is; empty in a teaser" example:"Москва, Большая Никитская, 1"`
 	Capacity      *int            `json:"capacity" doc:"How many places there are; null for no limit" example:"50"`
 	Category      EventCategory   `json:"category" doc:"What it is" example:"concert"`
@@ -89,6 +93,7 @@ type Event struct {
 	Visibility    EventVisibility `json:"visibility" doc:"How much of it those see who do not attend" example:"public"`
 	IsSecret      bool            `json:"isSecret" doc:"Whether it is not public" example:"false"`
 	IsPublished   bool            `json:"isPublished" doc:"False: staff alone see it" example:"true"`
+	IsCancelled   bool            `json:"isCancelled" doc:"Whether it will not be" example:"false"`
 	Teaser        bool            `json:"teaser" doc:"Whether this is a teaser: an invite shows the rest" example:"false"`
 	AttendeeCount *int            `json:"attendeeCount" doc:"How many members attend; null in a teaser" example:"12"`
 	IsAttending   bool            `json:"isAttending" doc:"Whether the caller attends" example:"false"`
@@ -110,7 +115,7 @@ func eventOf(v events.View) Event {
 	e := Event{
 		EventID: v.ID, Title: v.Title, ImageURL: httpjson.OptionalText(v.ImageURL), Description: v.Description, StartDate: httpjson.FormatTime(v.Start), EndDate: httpjson.OptionalTime(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
+		TimeZone: v.Zone, IsCancelled: v.Cancelled, Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 	}
 	for _, t := range v.Topics {
 		e.Topics = append(e.Topics, EventTopic{t.ID, t.Title, TopicVisibility(t.Visibility)})
@@ -180,7 +185,7 @@ type (
 	// NewInvite asks for an invite.
 	NewInvite struct {
 		Code      string `json:"code,omitempty" doc:"4 to 32 letters of A to Z, digits and hyphens; drawn if it is absent" example:"ALOE-2026"`
-		ExpiresAt string `json:"expiresAt,omitempty" doc:"An instant with a zone; absent for never" example:"2026-12-31T20:00:00Z"`
+		ExpiresAt string `json:"expiresAt,omitempty" doc:"An instant with its offset, or a time of the event's zone; absent for never" example:"2026-12-31T20:00:00Z"`
 		Rotate    bool   `json:"rotate,omitempty" doc:"Revoke all others" example:"true"`
 	}
 	// Invite is a code that opens an event.
@@ -217,6 +222,18 @@ func pageOf[E, T any](list string, c meet.Claim, entries []E, next string, entry
 	}
 	return l
 }
+
+// sentAgain says of a route what an Idempotency-Key is for.
+const sentAgain = "With an Idempotency-Key the same request twice makes one; with another body it makes another."
+
+// A calendarFile is an event for a calendar.
+type calendarFile struct {
+	ContentType string `header:"Content-Type" doc:"text/calendar"`
+	Disposition string `header:"Content-Disposition" doc:"It is a file to open elsewhere"`
+	Body        []byte
+}
+
+const calendarType = "text/calendar"
 
 func (a *api) events() {
 	event := func(id, method, path, summary, description string, errors ...int) huma.Operation {
@@ -255,14 +272,28 @@ func (a *api) events() {
 			v, err := a.Events.Event(ctx, c, in.EventID, in.Invite, from(ctx))
 			return openapi.Answer(eventOf(v), err)
 		})
-	register := event("register-for-event", http.MethodPost, "/events/{eventId}/register", "Attend an event", "Of those who ask for the last place at the same time one gets it: 409 EVENT_FULL. Who had a place is answered 200. Until the event begins: 409 EVENT_STARTED.", 404, 409)
+	calendar := event("get-event-calendar", http.MethodGet, "/events/{eventId}/calendar.ics", "An event, for a calendar", "A file of iCalendar with as much of the event as the caller may see. It has the same UID for ever, and the status CANCELLED once the event is.", 404)
+	calendar.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{calendarType: {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	route(a, visitor, Bound{1, 5}, calendar, func(ctx context.Context, c meet.Claim, in *struct {
+		ByEvent
+		ByInvite
+	},
+	) (*calendarFile, error) {
+		page := openapi.CallOf[visit](ctx).origin + "/app/events/" + in.EventID
+		body, err := a.Events.Calendar(ctx, c, in.EventID, in.Invite, from(ctx), page)
+		if err != nil {
+			return nil, err
+		}
+		return &calendarFile{calendarType + "; charset=utf-8", `attachment; filename="event.ics"`, body}, nil
+	})
+	register := event("register-for-event", http.MethodPost, "/events/{eventId}/register", "Attend an event", "Of those who ask for the last place at the same time one gets it: 409 EVENT_FULL. Who had a place is answered 200. Until the event begins: 409 EVENT_STARTED; 409 EVENT_CANCELLED if it is.", 404, 409)
 	register.DefaultStatus = http.StatusCreated
 	register.Responses = map[string]*huma.Response{"200": {Description: "The caller had a place", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Registration"}}}}}
 	type registered struct {
 		Status int
 		Body   Registration
 	}
-	route(a, member, Bound{4, 12}, register, func(ctx context.Context, c meet.Claim, in *struct {
+	route(a, member, Bound{5, 14}, register, func(ctx context.Context, c meet.Claim, in *struct {
 		ByEvent
 		Body InviteCode
 	},
@@ -279,7 +310,7 @@ func (a *api) events() {
 	})
 	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more", "The place is there for the next. Until the event begins: 409 EVENT_STARTED.", 404, 409)
 	leave.DefaultStatus = http.StatusNoContent
-	route(a, member, Bound{4, 9}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
+	route(a, member, Bound{6, 11}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.Unregister(ctx, c, in.EventID)
 	})
 	route(a, member, Bound{3, 68}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY. Members whom the caller may not see are not in it.", 404),
@@ -315,9 +346,15 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics.", http.StatusCreated),
-		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewEvent]) (*openapi.Body[Event], error) {
-			v, err := a.Events.NewEvent(ctx, c, in.Body.draft())
+	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics. "+sentAgain, http.StatusCreated),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByKey
+			Body NewEvent
+		},
+		) (*openapi.Body[Event], error) {
+			d := in.Body.draft()
+			d.Key = in.Key
+			v, err := a.Events.NewEvent(ctx, c, d)
 			return openapi.Answer(eventOf(v), err)
 		})
 	route(a, member, Bound{6, 20}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
@@ -356,13 +393,14 @@ func (a *api) adminEvents() {
 			p, err := a.Events.Invites(ctx, c, in.EventID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
 		})
-	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked.", http.StatusCreated, 404, 409),
+	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
+			ByKey
 			Body NewInvite
 		},
 		) (*openapi.Body[Invite], error) {
-			i, err := a.Events.NewInvite(ctx, c, in.EventID, events.InviteDraft{Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt, Rotate: in.Body.Rotate})
+			i, err := a.Events.NewInvite(ctx, c, in.EventID, events.InviteDraft{Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt, Rotate: in.Body.Rotate, Key: in.Key})
 			return openapi.Answer(inviteOf(i), err)
 		})
 	route(a, member, Bound{2, 4}, admin("revoke-invite", http.MethodDelete, "/{eventId}/invites/{code}", "Revoke an invite; admins may", "Members who attend by it still do.", http.StatusNoContent, 404),
@@ -383,7 +421,7 @@ func (a *api) adminEvents() {
 			g, err := a.Events.SetAttended(ctx, c, in.EventID, in.UserID, in.Body.Attended)
 			return openapi.Answer(attendeeOf(g), err)
 		})
-	route(a, member, Bound{4, 9}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
+	route(a, member, Bound{6, 11}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByUser

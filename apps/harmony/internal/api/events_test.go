@@ -2,6 +2,9 @@ package api_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +52,8 @@ func TestSecrets(t *testing.T) {
 		{"DELETE", "/register", ""},
 		{"GET", "/attendees", ""},
 		{"GET", "/attendees?limit=1", ""},
+		{"GET", "/calendar.ics", ""},
+		{"GET", "/calendar.ics?invite=wrong", ""},
 	} {
 		require.Equal(t, letter(r.method, "/events/"+absent+r.path, anna, r.body), letter(r.method, "/events/"+hidden+r.path, anna, r.body), "%s %s", r.method, r.path)
 	}
@@ -75,4 +80,34 @@ func TestSecrets(t *testing.T) {
 	require.Equal(t, []any{"Концерт", "", "", nil, nil, true, true}, []any{e["title"], e["description"], e["location"], e["attendeeCount"], e["price"], e["teaser"], e["isAttending"]})
 	status, _ = w.ask("GET", "/events?mine=true", "", "")
 	require.Equal(t, 401, status)
+}
+
+// TestCalendarOfAnEvent: an event is told in its zone, and comes as a file for calendars; a time
+// that its clocks skip, or show twice, is refused by its code.
+func TestCalendarOfAnEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, admin, _ := w.account("admin")
+	_, err := w.service.SetRole(t.Context(), "admin@example.com", meet.Admin)
+	require.NoError(t, err)
+	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
+	body := func(start string) string {
+		return `{"title":"Concert","description":"","timeZone":"Europe/Berlin","startDate":"` + start + `","location":"","category":"concert","visibility":"public","isPublished":true}`
+	}
+	for start, code := range map[string]string{"2126-03-31T02:30": "TIME_SKIPPED", "2126-10-27T02:30": "TIME_TWICE"} {
+		status, p := w.ask("POST", "/admin/events", admin, body(start))
+		require.Equal(t, 422, status)
+		require.Equal(t, code, p["errors"].([]any)[0].(map[string]any)["code"])
+	}
+	status, e := w.ask("POST", "/admin/events", admin, body("2126-12-31T20:00"))
+	require.Equal(t, 201, status, e)
+	require.Equal(t, []any{"2126-12-31T19:00:00.000Z", "Europe/Berlin", false}, []any{e["startDate"], e["timeZone"], e["isCancelled"]})
+	r := httptest.NewRequest(http.MethodGet, "https://example.org/api/v1/events/"+e["eventId"].(string)+"/calendar.ics", nil)
+	got := httptest.NewRecorder()
+	w.Handler.ServeHTTP(got, r)
+	require.Equal(t, 200, got.Code)
+	require.Equal(t, []string{"text/calendar; charset=utf-8", `attachment; filename="event.ics"`, "private, no-cache"},
+		[]string{got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition"), got.Header().Get("Cache-Control")})
+	require.Contains(t, got.Body.String(), "\r\nDTSTART:21261231T190000Z\r\n")
+	require.Contains(t, strings.ReplaceAll(got.Body.String(), "\r\n ", ""), "\r\nURL:https://example.org/app/events/"+e["eventId"].(string)+"\r\n")
 }

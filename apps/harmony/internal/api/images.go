@@ -77,14 +77,14 @@ func (a *api) images() {
 		all, err := a.Service.OrderImages(ctx, c, in.UserID, in.Body.ImageIDs)
 		return openapi.Answer(ImageList{imagesOf(all)}, err)
 	})
-	route(a, visitor, Bound{2, 7}, huma.Operation{
+	route(a, visitor, Bound{4, 10}, huma.Operation{
 		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},
-		Summary: "A picture", Description: "Of a member, to those who may see the member; of an event or a post, to those who see it; of an item of the store, to everybody.",
+		Summary: "A picture", Description: "Of a member, to those who may see the member; of a chat, to those who take part while its sender is there for them, and once it was reported to staff; of an event or a post, to those who see it; of an item of the store, to everybody.",
 		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: binary(imageTypes[0])}},
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByInvite
-		Kind    string `path:"kind" doc:"profile, store, event or blog" example:"profile"`
-		OwnerID string `path:"ownerId" doc:"The id of the member, the item, the event or the post" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+		Kind    string `path:"kind" doc:"profile, chat, store, event or blog" example:"profile"`
+		OwnerID string `path:"ownerId" doc:"The id of the member, the chat, the item, the event or the post" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 		File    string `path:"file" doc:"The id of the picture with .jpg, or _320.jpg for a small one" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	},
 	) (*file, error) {
@@ -94,6 +94,8 @@ func (a *api) images() {
 		switch in.Kind + gallery.Suffix {
 		case meet.ContainerProfiles:
 			b, err = a.Service.Picture(ctx, c, in.OwnerID, in.File)
+		case meet.ContainerChats:
+			b, err = a.Chats.SentPicture(ctx, c, in.OwnerID, in.File)
 		case gallery.ContainerStore:
 			b, err = a.Shop.Picture(ctx, in.OwnerID, in.File)
 			open = true

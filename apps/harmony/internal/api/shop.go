@@ -78,9 +78,13 @@ func (a *api) shop() {
 			i, err := a.Shop.Item(ctx, in.ItemID)
 			return openapi.Answer(itemOf(i), err)
 		})
-	route(a, member, Bound{2, 4}, op("new-item", http.MethodPost, "/admin/store/items", "admin", "Make an item; admins may", "There are up to 1,000.", http.StatusCreated, 409),
-		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewItem]) (*openapi.Body[Item], error) {
-			i, err := a.Shop.New(ctx, c, in.Body.item())
+	route(a, member, Bound{2, 4}, op("new-item", http.MethodPost, "/admin/store/items", "admin", "Make an item; admins may", "There are up to 1,000. "+sentAgain, http.StatusCreated, 409),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByKey
+			Body NewItem
+		},
+		) (*openapi.Body[Item], error) {
+			i, err := a.Shop.New(ctx, c, in.Body.item(), in.Key)
 			return openapi.Answer(itemOf(i), err)
 		})
 	route(a, member, Bound{2, 4}, op("put-item", http.MethodPut, "/admin/store/items/{itemId}", "admin", "Change an item; admins may", "All of it.", http.StatusOK, 404),

@@ -156,14 +156,18 @@ func (s *Service) NewPost(ctx context.Context, c meet.Claim, d Draft) (Post, err
 	if err != nil {
 		return Post{}, err
 	}
+	id, err := s.members.DraftID(caller.ID, "post", d.Key, d)
+	if err != nil {
+		return Post{}, err
+	}
 	now := s.Now().UTC()
-	p := Post{ID: s.members.NewID(), AuthorID: caller.ID, CreatedAt: now}
+	p := Post{ID: id, AuthorID: caller.ID, CreatedAt: now}
 	if err := d.writeTo(&p, now); err != nil {
 		return Post{}, err
 	}
 	return s.commitPost(ctx, nil, p.ID, func(was *Post) (*Post, error) {
 		if was != nil {
-			return was, nil // it landed, and its answer was lost
+			return was, nil // it landed, and its answer was lost, or the request comes again
 		}
 		return &p, nil
 	})

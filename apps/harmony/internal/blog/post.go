@@ -66,7 +66,9 @@ type Draft struct {
 	Title, Excerpt, Content string
 	Tags                    []string
 	Published               bool
-	PublishedAt             string // RFC 3339; "" for now, or as it was
+	PublishedAt             string // RFC 3339, or a time of the zone; "" for now, or as it was
+	Zone                    string // of a time without an offset, "" if there is none
+	Key                     string // requests with one key and the same draft make one post; "" for a request without one
 }
 
 const (
@@ -140,7 +142,11 @@ func (d Draft) writeTo(p *Post, now time.Time) error {
 	p.Published = d.Published
 	switch {
 	case d.PublishedAt != "":
-		p.PublishedAt = b.Instant("publishedAt", d.PublishedAt)
+		var zone *time.Location
+		if d.Zone != "" {
+			zone = b.Zone("timeZone", d.Zone)
+		}
+		p.PublishedAt = b.Moment("publishedAt", d.PublishedAt, zone)
 	case d.Published && p.PublishedAt.IsZero():
 		p.PublishedAt = now.UTC().Truncate(time.Millisecond)
 	}

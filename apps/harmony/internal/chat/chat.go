@@ -8,6 +8,7 @@
 //	           chatId / !chat                 what was sent and read, and the last instant
 //	           chatId / {inv}_{messageId}     a message; {inv} is its instant, later ones first
 //	           chatId / ~{hash}               a request with a key that was done
+//	           chatId / ~i_{imageId}          a picture that a message has, and its sender
 //
 // A message is one batch: it merges !open and replaces !chat under the ETags that were read, and
 // inserts the message. So messages have one order, counts are exact, and once a chat was closed no
@@ -16,6 +17,12 @@
 // !chat counts for each of the two how many messages they sent, and how many of the other's they
 // have read. A message keeps its number among those of its sender, and how many the other had sent
 // by then. So what is unread follows from counts, and whether a message was read from its number.
+//
+// The row of a picture comes and goes with its message, in one batch: its files are there before it,
+// and go after it.
+//
+// What the service says is a message, too, without a number: it is not counted. A match is said by
+// the batch that opens the chat of two, just before the instant of the match.
 //
 // The chat of an event has no members in its rows: package events says who takes part. A request
 // that takes a member out writes !open after that, and a sender reads !open before they ask whether
@@ -26,6 +33,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,6 +51,22 @@ const (
 	EditTooLate     fault.Code = "EDIT_TOO_LATE"
 	KeyReused       fault.Code = "KEY_REUSED"
 	NotYours        fault.Code = "NOT_YOURS"
+	NotAText        fault.Code = "NOT_A_TEXT"
+)
+
+// Types of messages.
+const (
+	TypeText   = "text"
+	TypeImage  = "image"
+	TypeSystem = "system" // what the service says, in one of the words below
+)
+
+// What the service says: that the two match, or that its sender has come into the chat of an event,
+// or has left it.
+const (
+	SaysMatched = "matched"
+	SaysJoined  = "joined"
+	SaysLeft    = "left"
 )
 
 // Rooms keeps chats in tables. Every field is required.
@@ -50,6 +74,9 @@ type Rooms struct {
 	*rowstore.Store
 	Chats, UserChats, Messages string // names of tables
 	NewID                      func() string
+
+	// DropImage deletes the files of a picture of a chat.
+	DropImage func(ctx context.Context, chat, image string) error
 }
 
 // A Room is a chat of two members, or of those who attend an event, as its heads say.
@@ -60,6 +87,10 @@ type Room struct {
 	Open      bool
 	CreatedAt time.Time
 	UpdatedAt time.Time // when something in it was changed last
+
+	// Match is the number of the match that has opened a chat of two, and MatchedAt its instant.
+	Match     int64
+	MatchedAt time.Time
 
 	// Admit returns an error if the writer takes no part in the chat of an event any more. Each try
 	// of a write asks, after it has read the heads.
@@ -83,7 +114,9 @@ type head struct {
 type Message struct {
 	ID        string // its row key, which sorts as time does
 	SenderID  string
-	Content   string // "" after a deletion
+	Type      string
+	Content   string // "" after a deletion, and of a picture
+	Image     Image  // of a picture; without an id after a deletion
 	SentAt    time.Time
 	Read      bool // whether the other member has read it
 	EditedAt  time.Time
@@ -93,11 +126,33 @@ type Message struct {
 	etag           string
 }
 
+// An Image is a picture of a message. Its sides are those of its larger file.
+type Image struct {
+	ID            string
+	Width, Height int
+}
+
 const (
 	openRow = "!open"
 	headRow = "!chat"
 	keyRows = "~"
+
+	endOfKeys = keyRows + "g"  // they are hexadecimal
+	imageRows = keyRows + "i_" // after them
 )
+
+// imageRow is the row of the picture of a message.
+func (m Message) imageRow(chat string) table.Row {
+	return table.Row{Key: imageKey(chat, m.Image.ID), Props: table.Props{
+		{Name: "MessageKey", Value: table.String(m.ID)},
+		{Name: "SenderId", Value: table.String(m.SenderID)},
+		{Name: "CreatedAt", Value: table.Time(m.SentAt)},
+	}}
+}
+
+func imageKey(chat, image string) table.Key {
+	return table.Key{Partition: chat, Row: imageRows + image}
+}
 
 // Editable is how long after it was sent a message can be edited.
 const Editable = 15 * time.Minute
@@ -189,6 +244,18 @@ func (x Rooms) listRows(r Room) map[string][]table.Row {
 	return all
 }
 
+// matchRow is the message that says the match of an open chat of two. It comes before all that is
+// written in it, and is the same however often it is written.
+func (r Room) matchRow() (row table.Row, says bool) {
+	if !r.Open || r.EventID != "" || r.Match == 0 {
+		return row, false
+	}
+	at := r.MatchedAt.Truncate(time.Millisecond).Add(-time.Millisecond)
+	sum := sha256.Sum256([]byte(fmt.Sprintf("match|%s|%d", r.ID, r.Match)))
+	m := Message{ID: rowstore.Descending(at) + "_" + uuid.UUID(sum[:16]).String(), Type: TypeSystem, Content: SaysMatched, SentAt: at}
+	return m.toRow(r.ID), true
+}
+
 func (r Room) openProps() table.Props {
 	return table.Props{
 		{Name: "User1Id", Value: table.String(r.Members[0])},
@@ -234,10 +301,13 @@ var messageColumns = rowstore.Columns[Message]{
 	rowstore.Derived("MessageId", func(m *Message) table.Value { return table.String(m.ID[20:]) }),
 	rowstore.Text("SenderId", func(m *Message) *string { return &m.SenderID }),
 	rowstore.Text("Content", func(m *Message) *string { return &m.Content }),
-	rowstore.Derived("Type", func(*Message) table.Value { return table.String("text") }),
+	rowstore.Text("Type", func(m *Message) *string { return &m.Type }),
 	rowstore.Instant("SentAt", func(m *Message) *time.Time { return &m.SentAt }),
 	rowstore.Long("Number", func(m *Message) *int64 { return &m.number }),
 	rowstore.Long("OtherNumber", func(m *Message) *int64 { return &m.others }),
+	rowstore.Text("ImageId", func(m *Message) *string { return &m.Image.ID }).Optional(),
+	rowstore.Number("Width", func(m *Message) *int { return &m.Image.Width }).Optional(),
+	rowstore.Number("Height", func(m *Message) *int { return &m.Image.Height }).Optional(),
 	rowstore.Instant("EditedAt", func(m *Message) *time.Time { return &m.EditedAt }).Optional(),
 	rowstore.Instant("DeletedAt", func(m *Message) *time.Time { return &m.DeletedAt }).Optional(),
 }
@@ -254,7 +324,7 @@ func parseMessage(row table.Row) Message {
 
 // showMessage returns a message as the heads say whether it was read. Of an event they do not.
 func (r Room) showMessage(m Message) Message {
-	m.Read = r.EventID == "" && r.head.read[1-r.sideOf(m.SenderID)] >= m.number
+	m.Read = r.EventID == "" && m.Type != TypeSystem && r.head.read[1-r.sideOf(m.SenderID)] >= m.number
 	return m
 }
 

@@ -82,6 +82,9 @@ func (x Rooms) Numbers(ctx context.Context, chat string) (string, error) {
 			return "", err
 		}
 		m := parseMessage(row)
+		if m.Type == TypeSystem {
+			continue
+		}
 		side := r.sideOf(m.SenderID)
 		sent[side]++
 		last = max(last, table.Ticks(m.SentAt))
@@ -99,4 +102,18 @@ func (x Rooms) Numbers(ctx context.Context, chat string) (string, error) {
 		return "a message is later than the last one", nil
 	}
 	return "", nil
+}
+
+// Images is the range of the rows of all pictures.
+func (x Rooms) Images() table.Range { return table.Range{From: imageRows, To: imageRows + "~"} }
+
+// CheckImage says in which way the row of a picture is not as its message says, "" if it is, and
+// names the picture.
+func (x Rooms) CheckImage(ctx context.Context, row table.Row) (image, wrong string, err error) {
+	image = row.Key.Row[len(imageRows):]
+	m, err := x.readMessage(ctx, row.Partition, row.Props.Get("MessageKey").Str())
+	if err == nil && (m == nil || m.Image.ID != image || m.SenderID != row.Props.Get("SenderId").Str()) {
+		wrong = "no message has this picture"
+	}
+	return image, wrong, err
 }

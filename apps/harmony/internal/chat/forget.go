@@ -15,6 +15,7 @@ import (
 func (x Rooms) Opens() table.Range { return table.Range{From: openRow, To: openRow + "~"} }
 
 // blankMessages takes sender and content out of the messages of a member, which keep their places.
+// Their pictures go first: a message tells that there is one.
 func (x Rooms) blankMessages(ctx context.Context, chat, user string) error {
 	now := x.Now().UTC()
 	theirs := table.Range{Partition: chat, From: "0", To: keyRows, Filter: func(p table.Props) bool { return p.Get("SenderId").Str() == user }}
@@ -26,9 +27,17 @@ func (x Rooms) blankMessages(ctx context.Context, chat, user string) error {
 		var ops []table.Op
 		for _, row := range page.Rows {
 			if rowstore.IsMatch(row) {
-				ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
-					{Name: "SenderId", Value: table.String("")}, {Name: "Content", Value: table.String("")}, {Name: "DeletedAt", Value: table.Time(now)},
-				}}})
+				blank := table.Props{{Name: "SenderId", Value: table.String("")}, {Name: "Content", Value: table.String("")}, {Name: "DeletedAt", Value: table.Time(now)}}
+				if image := row.Props.Get("ImageId").Str(); image != "" {
+					if err := x.DropImage(ctx, chat, image); err != nil {
+						return rowstore.Unavailable(err)
+					}
+					if err := x.RemoveKey(ctx, x.Messages, imageKey(chat, image)); err != nil {
+						return err
+					}
+					blank = append(blank, table.Prop{Name: "ImageId", Value: table.String("")})
+				}
+				ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: blank}})
 			}
 		}
 		for some := range slices.Chunk(ops, table.MaxBatch) {

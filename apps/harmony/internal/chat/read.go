@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"prompthub/internal/storage/rowstore"
@@ -104,7 +105,9 @@ func (x Rooms) ReadUpTo(ctx context.Context, chat, user string) (string, error) 
 func (x Rooms) Waiting(ctx context.Context, chat, readUpTo string, counts func(sender string) bool) (int, error) {
 	newer := table.Range{
 		Partition: chat, From: "0", To: keyRows, MaxMatches: MaxWaiting,
-		FilterProps: []string{"SenderId"}, Filter: func(p table.Props) bool { return counts(p.Get("SenderId").Str()) },
+		FilterProps: []string{"SenderId", "Type"}, Filter: func(p table.Props) bool {
+			return p.Get("Type").Str() != TypeSystem && counts(p.Get("SenderId").Str())
+		},
 	}
 	if readUpTo != "" {
 		newer.To = readUpTo
@@ -124,6 +127,46 @@ func (x Rooms) readMessage(ctx context.Context, chat, id string) (*Message, erro
 	}
 	m := parseMessage(*row)
 	return &m, nil
+}
+
+// readBefore reads the newest message of members before one that the service has said; nil if there
+// is none.
+func (x Rooms) readBefore(ctx context.Context, chat, id string) (*Message, error) {
+	older := table.Range{Partition: chat, After: id, To: keyRows, MaxMatches: 1, Filter: func(p table.Props) bool { return p.Get("Type").Str() != TypeSystem }}
+	rows, _, err := x.Budget().Rows(ctx, x.Messages, older, rowstore.MaxScan)
+	for _, row := range rows {
+		if rowstore.IsMatch(row) {
+			m := parseMessage(row)
+			return &m, err
+		}
+	}
+	return nil, err
+}
+
+// A Held is a picture of a chat, as its row says.
+type Held struct {
+	SenderID string
+	Reported bool // whether staff may look at it
+}
+
+// Image reads the row of a picture of a chat; nil if there is none.
+func (x Rooms) Image(ctx context.Context, chat, image string) (*Held, error) {
+	row, err := x.GetRow(ctx, x.Messages, imageKey(chat, image))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return &Held{row.Props.Get("SenderId").Str(), row.Props.Get("Reported").Bool()}, nil
+}
+
+// ReportImage has staff look at a picture, if it is still there.
+func (x Rooms) ReportImage(ctx context.Context, chat, image string) error {
+	err := x.Write(ctx, x.Messages, []table.Op{{Kind: table.Merge, Row: table.Row{
+		Key: imageKey(chat, image), ETag: table.Any, Props: table.Props{{Name: "Reported", Value: table.Bool(true)}},
+	}}})
+	if err == nil || errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	return rowstore.Unavailable(err)
 }
 
 // IsMessage reports whether s can be the id of a message.

@@ -47,7 +47,11 @@ func (x Rooms) Follow(ctx context.Context, r Room, version int64, fresh bool) er
 			listed = true
 		}
 		row.Props = r.openProps()
-		err = x.Write(ctx, x.Messages, []table.Op{{Kind: kind, Row: row}})
+		ops := []table.Op{{Kind: kind, Row: row}}
+		if says, ok := r.matchRow(); ok {
+			ops = append(ops, table.Op{Kind: table.Upsert, Row: says})
+		}
+		err = x.Write(ctx, x.Messages, ops)
 		if err == nil {
 			return nil
 		}
@@ -80,6 +84,9 @@ func (x Rooms) writeLists(ctx context.Context, r Room) error {
 func (x Rooms) Whole(t *transact.Transaction, r Room, version int64, fresh bool) {
 	r.version = version
 	open := table.Row{Key: table.Key{Partition: r.ID, Row: openRow}, Props: r.openProps()}
+	if says, ok := r.matchRow(); ok {
+		t.Put = append(t.Put, transact.Row{Table: x.Messages, Row: says})
+	}
 	if !fresh {
 		open.ETag = table.Any
 		open.Props = slices.DeleteFunc(open.Props, func(p table.Prop) bool { return p.Name == "CreatedAt" })
@@ -97,11 +104,19 @@ func (x Rooms) Whole(t *transact.Transaction, r Room, version int64, fresh bool)
 // millisecond is what instants of messages differ by at least, because answers tell no less.
 const millisecond = int64(time.Millisecond / 100)
 
-// Send adds a message of a member, of a room as it was read. A request with the same key adds one
-// message; created reports whether this one did.
-func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m Message, created bool, err error) {
-	id, side, began := x.NewID(), r.sideOf(user), x.Now()
-	done := doneOf(user, key, content)
+// A Draft is a message before it was sent.
+type Draft struct {
+	SenderID, Type, Content string
+	Image                   Image
+	Key                     string // requests with one key add one message; "" for a request without one
+	Digest                  string // of the file that a picture was made of, by which a key knows it
+}
+
+// Send adds a message to a room as it was read; created reports whether this call did, and not one
+// before it with its key.
+func (x Rooms) Send(ctx context.Context, r Room, d Draft) (m Message, created bool, err error) {
+	id, user, side, began := x.NewID(), d.SenderID, r.sideOf(d.SenderID), x.Now()
+	done := doneOf(user, d.Key, cmp.Or(d.Digest, d.Content))
 	var tried []string // ids that may have landed, or may still land
 	for try := 0; ; try++ {
 		if !r.Open {
@@ -114,13 +129,18 @@ func (x Rooms) Send(ctx context.Context, r Room, user, content, key string) (m M
 		now := x.Now()
 		next := r.head
 		next.last = max(next.last+millisecond, table.Ticks(now.Truncate(time.Millisecond)))
-		next.sent[side]++
+		if d.Type != TypeSystem {
+			next.sent[side]++
+		}
 		m := Message{
-			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Content: content, SentAt: table.TimeOf(next.last),
+			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Type: d.Type, Content: d.Content, Image: d.Image, SentAt: table.TimeOf(next.last),
 			number: next.sent[side], others: next.sent[1-side],
 		}
 		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.toRow(r.ID)})
-		if key != "" {
+		if m.Image.ID != "" {
+			ops = append(ops, table.Op{Kind: table.Insert, Row: m.imageRow(r.ID)})
+		}
+		if d.Key != "" {
 			ops = append(ops, table.Op{Kind: table.Insert, Row: done.toRow(r.ID, m.ID, now)})
 		}
 		err := x.Write(ctx, x.Messages, ops)
@@ -256,6 +276,8 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 		switch {
 		case !m.DeletedAt.IsZero():
 			return false, NoMessage()
+		case m.Type != TypeText:
+			return false, fault.Coded(fault.Conflict, NotAText, "a picture cannot be edited; delete it, and send another one")
 		case x.Now().Sub(m.SentAt) > Editable:
 			return false, fault.Coded(fault.Conflict, EditTooLate, "a message can be edited for 15 minutes; delete it, or write another one")
 		case m.Content == content:
@@ -266,16 +288,23 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 	})
 }
 
-// Delete takes the content of a message of the user's away. It keeps its place.
-func (x Rooms) Delete(ctx context.Context, r Room, user, id string) error {
-	_, err := x.changeMessage(ctx, r, user, id, false, func(m *Message) (bool, error) {
+// Delete takes the content of a message of the user's away. It keeps its place. Before the row of a
+// picture goes, wake is told of it: its files must follow. It returns the picture, "" for none.
+func (x Rooms) Delete(ctx context.Context, r Room, user, id string, wake func(image string) error) (image string, err error) {
+	_, err = x.changeMessage(ctx, r, user, id, false, func(m *Message) (bool, error) {
 		if !m.DeletedAt.IsZero() {
 			return true, nil
 		}
-		m.Content, m.DeletedAt = "", x.Now().UTC()
+		if m.Image.ID != "" && image == "" {
+			if err := wake(m.Image.ID); err != nil {
+				return false, err
+			}
+			image = m.Image.ID
+		}
+		m.Content, m.Image, m.DeletedAt = "", Image{}, x.Now().UTC()
 		return false, nil
 	})
-	return err
+	return image, err
 }
 
 // changeMessage makes a change of a message, until no other writer comes first. do may be called
@@ -287,7 +316,7 @@ func (x Rooms) changeMessage(ctx context.Context, r Room, user, id string, sends
 		if err == nil && m == nil {
 			err = NoMessage()
 		}
-		if err == nil && m.SenderID != user {
+		if err == nil && (m.SenderID != user || m.Type == TypeSystem) {
 			err = fault.Coded(fault.Forbidden, NotYours, "only its sender may change a message")
 		}
 		if err != nil {
@@ -296,10 +325,15 @@ func (x Rooms) changeMessage(ctx context.Context, r Room, user, id string, sends
 		if sends && !r.Open {
 			return Message{}, ClosedError()
 		}
+		image := m.Image.ID
 		if done, err := do(m); err != nil || done {
 			return r.showMessage(*m), err
 		}
-		err = x.Write(ctx, x.Messages, append(x.headOps(r, r.head, sends), table.Op{Kind: table.Replace, Row: m.toRow(r.ID)}))
+		ops := append(x.headOps(r, r.head, sends), table.Op{Kind: table.Replace, Row: m.toRow(r.ID)})
+		if image != "" && m.Image.ID == "" {
+			ops = append(ops, rowstore.Removal(imageKey(r.ID, image)))
+		}
+		err = x.Write(ctx, x.Messages, ops)
 		if err == nil {
 			return r.showMessage(*m), nil
 		}
@@ -316,8 +350,14 @@ func (x Rooms) MarkRead(ctx context.Context, r Room, user, upTo string) (unread 
 	if err == nil && m == nil {
 		err = NoMessage()
 	}
+	if err == nil && m.Type == TypeSystem { // it has no number; the one before it has
+		m, err = x.readBefore(ctx, r.ID, upTo)
+	}
 	if err != nil {
 		return 0, err
+	}
+	if m == nil {
+		return r.Unread(user), nil
 	}
 	side, count, began := r.sideOf(user), m.number, x.Now()
 	if m.SenderID == user {
@@ -373,7 +413,7 @@ const KeysFor = 48 * time.Hour
 // Sweep deletes keys of requests that count no more, among the rows from a place on. It returns the
 // place where the next sweep begins, "" at the end.
 func (x Rooms) Sweep(ctx context.Context, place string, limit int) (string, error) {
-	page, err := x.DB.List(ctx, x.Messages, table.Range{From: keyRows}, limit, place)
+	page, err := x.DB.List(ctx, x.Messages, table.Range{From: keyRows, To: endOfKeys}, limit, place)
 	if err != nil {
 		return "", rowstore.Unavailable(err)
 	}

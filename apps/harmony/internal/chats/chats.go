@@ -152,7 +152,9 @@ func (s *Service) showMessages(ctx context.Context, p place, limit int) (all []M
 			all[i].SenderID, all[i].Author = a.ID, &a
 		}
 	}
-	return all, unread, err
+	// That one has come or left whom the reader may not see is told no more: a block looks as the end
+	// of an account does.
+	return slices.DeleteFunc(all, func(m Message) bool { return m.Type == chat.TypeSystem && m.Author == nil }), unread, err
 }
 
 // lastOf is how many messages are read to show the newest one that a reader may see.
@@ -275,7 +277,7 @@ func (p place) tagOf() string {
 	state := sha256.New()
 	state.Write([]byte(p.readUpTo))
 	for _, m := range p.all {
-		if p.estranged[m.SenderID] {
+		if p.estranged[m.SenderID] && m.Type != chat.TypeSystem { // that somebody came vanishes with the next change
 			state.Write([]byte(" " + m.ID))
 		}
 	}
@@ -312,6 +314,7 @@ func (s *Service) Around(ctx context.Context, c meet.Claim, id, message string, 
 		return nil, err
 	}
 	all := slices.DeleteFunc(p.all, func(m chat.Message) bool { return p.estranged[m.SenderID] })
+	all = slices.DeleteFunc(all, func(m chat.Message) bool { return m.Type == chat.TypeSystem })
 	if len(all) == 0 || all[0].ID != message || !all[0].DeletedAt.IsZero() {
 		return nil, chat.NoMessage()
 	}

@@ -1,6 +1,7 @@
 package chats
 
 import (
+	"cmp"
 	"context"
 
 	"prompthub/apps/harmony/internal/chat"
@@ -16,25 +17,23 @@ func isGone(err error) bool {
 	return code == chat.NotFound || code == events.ChatFull
 }
 
-// writeMessage opens a chat of the caller for a message, and checks what it says.
-func (s *Service) writeMessage(ctx context.Context, c meet.Claim, id, content string) (place, string, error) {
+// openToWrite opens a chat of the caller for a message.
+func (s *Service) openToWrite(ctx context.Context, c meet.Claim, id string) (place, error) {
 	p, err := s.openChat(ctx, c, id, "", "", 0, false)
-	if err != nil {
-		return p, "", err
+	if err != nil || p.event != nil {
+		return p, err
 	}
+	present, err := s.members.Present(ctx, p.room.Other(c.UserID))
+	p.room.Open = p.room.Open && present
+	return p, err
+}
+
+// writeMessage opens a chat of the caller for a text, and checks what it says.
+func (s *Service) writeMessage(ctx context.Context, c meet.Claim, id, content string) (place, string, error) {
 	var b rules.Broken
 	content = b.Message(content)
-	if err := b.Err(); err != nil {
-		return p, "", err
-	}
-	if p.event == nil {
-		present, err := s.members.Present(ctx, p.room.Other(c.UserID))
-		if err != nil {
-			return p, "", err
-		}
-		p.room.Open = p.room.Open && present
-	}
-	return p, content, nil
+	p, err := s.openToWrite(ctx, c, id)
+	return p, content, cmp.Or(err, b.Err())
 }
 
 // Send writes a message to a chat of the caller. A request with the same key, unless it is "",
@@ -44,12 +43,18 @@ func (s *Service) Send(ctx context.Context, c meet.Claim, id, content, key strin
 	if err != nil {
 		return Message{}, false, err
 	}
+	return s.send(ctx, c, p, chat.Draft{Type: chat.TypeText, Content: content, Key: key})
+}
+
+// send writes a message of the caller to a chat.
+func (s *Service) send(ctx context.Context, c meet.Claim, p place, d chat.Draft) (m Message, created bool, err error) {
 	if p.event != nil && !p.attends { // staff, whose messages this row leads to if they are erased
 		if err := s.events.Join(ctx, c.UserID, p.event.ID, p.event.CreatedAt); err != nil {
 			return Message{}, false, err
 		}
 	}
-	sent, created, err := s.members.Rooms().Send(ctx, p.room, c.UserID, content, key)
+	d.SenderID = c.UserID
+	sent, created, err := s.members.Rooms().Send(ctx, p.room, d)
 	return p.ownMessage(sent), created, err
 }
 
@@ -69,17 +74,16 @@ func (s *Service) DeleteMessage(ctx context.Context, c meet.Claim, id, message s
 	if err != nil {
 		return err
 	}
-	return s.members.Rooms().Delete(ctx, p.room, c.UserID, message)
+	return s.deleteMessage(ctx, p.room, c.UserID, message)
 }
 
 // Remove takes the content of a message of a member away, as staff have decided.
 func (s *Service) Remove(ctx context.Context, id, sender, message string) error {
-	rooms := s.members.Rooms()
-	room, _, _, err := rooms.Read(ctx, id, "", "", 0)
+	room, _, _, err := s.members.Rooms().Read(ctx, id, "", "", 0)
 	if err != nil {
 		return err
 	}
-	return rooms.Delete(ctx, room, sender, message)
+	return s.deleteMessage(ctx, room, sender, message)
 }
 
 // MarkRead notes that the caller has read a chat up to a message, and returns how many are unread.

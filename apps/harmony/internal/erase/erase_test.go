@@ -13,6 +13,7 @@ import (
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
@@ -65,7 +66,7 @@ func newWorld(w *meettest.World) *world {
 		require.NoError(w.T, create(w.T.Context()))
 	}
 	require.NoError(w.T, blog.New(w.Service, blogTables).Create(w.T.Context()))
-	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.forum.Settlers())...))
+	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.AllChats.Settlers(), all.forum.Settlers())...))
 	return all
 }
 
@@ -131,14 +132,19 @@ func live(t *testing.T, w *world) theirs {
 	must(err)
 	_, err = w.Deck(ctx, bob, "", 10)
 	must(err)
-	chats, err := w.Chats(ctx, bob, "", 10)
+	list, err := w.Chats(ctx, bob, "", 10)
 	must(err)
-	left.chat = chats.Chats[0].ID
+	left.chat = list.Chats[0].ID
 	for n := range 3 {
 		_, _, err = w.Send(ctx, bob, left.chat, fmt.Sprintf("Xmessage %d", n), fmt.Sprintf("key %d", n))
 		must(err)
 		_, _, err = w.Send(ctx, anna, left.chat, fmt.Sprintf("Anna's %d", n), "")
 		must(err)
+	}
+	for _, room := range []string{left.chat, chat.OfEvent(left.event)} {
+		m, _, err := w.SendImage(ctx, bob, room, meettest.PNG, "")
+		must(err)
+		left.values = append(left.values, m.Image.ID)
 	}
 	for who, text := range map[meet.Claim]string{bob: "Xmessage to all", carol: "Carol's"} {
 		_, _, err = w.Send(ctx, who, chat.OfEvent(left.event), text, "")
@@ -185,9 +191,9 @@ func live(t *testing.T, w *world) theirs {
 	u, err := w.Account(ctx, bob.UserID)
 	must(err)
 	reset, _ := session.Parse[account.User](account.ResetForm, token)
-	left.values = []string{
+	left.values = append([]string{
 		bob.UserID, bob.SessionID, reset.SessionID, u.Email, u.PasswordHash, u.Shuffle, account.EmailKey(u.Email).Row, me.Name, me.Bio, me.Location, picture.ID, "Xbrowser 7", "Xmessage",
-	}
+	}, left.values...)
 	return left
 }
 
@@ -210,7 +216,7 @@ func found(w *world, values []string) (all []string) {
 			}
 		}
 	}
-	for _, container := range []string{meet.ContainerProfiles, meet.ContainerRemoved} {
+	for _, container := range []string{meet.ContainerProfiles, meet.ContainerChats, meet.ContainerRemoved} {
 		files, err := w.Blobs.List(ctx, container, "", 1000, "")
 		require.NoError(w.T, err)
 		for _, item := range files.Items {
@@ -305,14 +311,16 @@ func TestNothingIsLeft(t *testing.T) {
 	require.False(t, c.Open)
 	m, err := w.Messages(ctx, w.enter("anna"), left.chat, "", "", 50, nil)
 	require.NoError(t, err)
-	require.Len(t, m.All, 6)
-	for i, one := range m.All {
+	require.Len(t, m.All, 8)
+	require.Equal(t, []string{chat.TypeImage, chat.TypeSystem}, []string{m.All[0].Type, m.All[7].Type})
+	require.Equal(t, []any{"", "", false}, []any{m.All[0].SenderID, m.All[0].Image.ID, m.All[0].DeletedAt.IsZero()})
+	for i, one := range m.All[1:7] {
 		require.Equal(t, i%2 == 0, one.SenderID == anna.UserID)
 		require.Equal(t, i%2 == 0, one.DeletedAt.IsZero())
 	}
-	chats, err := w.Chats(ctx, w.enter("anna"), "", 10)
+	list, err := w.Chats(ctx, w.enter("anna"), "", 10)
 	require.NoError(t, err)
-	require.Len(t, chats.Chats, 1)
+	require.Len(t, list.Chats, 1)
 	v, err := w.forum.Topic(ctx, w.enter("carol"), left.topic)
 	require.NoError(t, err)
 	require.Nil(t, v.Author)
@@ -322,8 +330,9 @@ func TestNothingIsLeft(t *testing.T) {
 	require.Equal(t, "A reply", replies.Replies[0].Content)
 	talk, err := w.Messages(ctx, w.enter("carol"), chat.OfEvent(left.event), "", "", 50, nil)
 	require.NoError(t, err)
-	require.Len(t, talk.All, 2)
-	for _, m := range talk.All {
+	texts := slices.DeleteFunc(talk.All, func(m chats.Message) bool { return m.Type == chat.TypeSystem })
+	require.Len(t, texts, 3, "and carol has come")
+	for _, m := range texts {
 		require.Equal(t, m.Author == nil, m.Content == "", "bob's has kept its place")
 	}
 	post, err := blog.New(w.Service, blogTables).Post(ctx, meet.Claim{}, left.post)
@@ -451,7 +460,7 @@ func TestCrashesOfErasure(t *testing.T) {
 						messages++
 					}
 				}
-				require.Equal(t, 6, messages)
+				require.Equal(t, 7, messages)
 				require.Equal(t, 1, w.secret(w.Members["admin"].UserID))
 				for _, row := range w.Rows("State") {
 					require.Equal(t, tidy.Name, row.Partition, "nothing is left to do")

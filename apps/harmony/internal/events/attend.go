@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
@@ -30,8 +31,9 @@ type going struct {
 	Kind  string    `json:"kind"` // going
 	Event string    `json:"event"`
 	User  string    `json:"user"`
-	Was   int64     `json:"was,omitempty"` // the ticks of a registration that was given up
-	Until time.Time `json:"until"`         // from then on no write of the change can land
+	Was   int64     `json:"was,omitempty"`   // the ticks of a registration that was given up
+	Talks bool      `json:"talks,omitempty"` // whether it was of one in the chat
+	Until time.Time `json:"until"`           // from then on no write of the change can land
 }
 
 // A Registration is the place of a member at an event.
@@ -121,6 +123,8 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 		return fault.Coded(fault.Forbidden, InvalidInviteCode, "the code does not open this event, or not any more")
 	case !now.Before(st.event.Start):
 		return alreadyStarted()
+	case st.event.Cancelled:
+		return fault.Coded(fault.Conflict, EventCancelled, "the event is cancelled")
 	case st.event.Capacity > 0 && st.event.Attendees >= st.event.Capacity:
 		return fault.Coded(fault.Conflict, EventFull, "all places are taken; try again later, because somebody may give one back")
 	case coming >= maxComing:
@@ -164,7 +168,8 @@ func (s *Service) followGoing(ctx context.Context, e Event, a Attendee) error {
 		if !a.InChat {
 			return nil
 		}
-		return s.Join(ctx, a.UserID, e.ID, a.RegisteredAt)
+		return rowstore.Both(ctx, func(ctx context.Context) error { return s.Join(ctx, a.UserID, e.ID, a.RegisteredAt) },
+			func(ctx context.Context) error { return s.announce(ctx, e, chat.SaysJoined, a.UserID, a.RegisteredAt) })
 	})
 }
 
@@ -234,7 +239,7 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 	for st.event != nil && st.mine != nil {
 		if was == nil {
 			var err error
-			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), s.members.Outbox().Landed(ctx)}
+			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), st.mine.InChat, s.members.Outbox().Landed(ctx)}
 			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return err
 			}
@@ -260,7 +265,10 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 		if st.event == nil {
 			return nil
 		}
-		return s.passChat(ctx, *st.event)
+		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.InChat {
+			return err
+		}
+		return s.announce(ctx, *st.event, chat.SaysLeft, user, was.RegisteredAt)
 	}, func(ctx context.Context) error {
 		if was == nil {
 			return nil
@@ -288,6 +296,11 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 		if st.event != nil {
 			if err := s.passChat(ctx, *st.event); err != nil {
 				return err
+			}
+			if c.Talks {
+				if err := s.announce(ctx, *st.event, chat.SaysLeft, c.User, table.TimeOf(c.Was)); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/rowstore"
 )
 
 const (
@@ -55,4 +56,21 @@ func (s *Service) Join(ctx context.Context, user, event string, at time.Time) er
 func (s *Service) passChat(ctx context.Context, e Event) error {
 	open, _ := chat.EventRows(e.ID, "", "", e.CreatedAt)
 	return s.members.Upsert(ctx, s.members.Tables.Messages, open)
+}
+
+// announce has the chat of an event say that a member has come or left, of a registration at an
+// instant. It says so once, however often this is called.
+func (s *Service) announce(ctx context.Context, e Event, says, user string, registered time.Time) error {
+	if !e.hasChat() || !s.Now().Before(e.Ends().Add(talksFor)) {
+		return nil
+	}
+	rooms := s.members.Rooms()
+	room, _, _, err := rooms.Read(ctx, chat.OfEvent(e.ID), "", "", 0)
+	if fault.CodeOf(err) == chat.NotFound {
+		return nil // the event is being published
+	}
+	if err == nil {
+		_, _, err = rooms.Send(ctx, room, chat.Draft{SenderID: user, Type: chat.TypeSystem, Content: says, Key: says + rowstore.Descending(registered)})
+	}
+	return err
 }

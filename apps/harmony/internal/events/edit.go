@@ -28,16 +28,23 @@ func (s *Service) NewEvent(ctx context.Context, c meet.Claim, d Draft) (View, er
 	if err != nil {
 		return View{}, err
 	}
+	id, err := s.members.DraftID(caller.ID, "event", d.Key, d)
+	if err != nil {
+		return View{}, err
+	}
 	now := s.Now().UTC()
-	e := Event{ID: s.members.NewID(), OrganizerID: caller.ID, CreatedAt: now}
+	e := Event{ID: id, OrganizerID: caller.ID, CreatedAt: now}
 	if err := d.writeTo(&e); err != nil {
 		return View{}, err
 	}
 	return s.commitEvent(ctx, nil, func(was *Event) (Event, error) {
-		if was != nil {
-			return *was, nil // it landed, and its answer was lost
+		switch {
+		case was == nil:
+			return e, nil
+		case was.Deleted():
+			return e, Missing()
 		}
-		return e, nil
+		return *was, nil // it landed, and its answer was lost, or the request comes again
 	}, e.ID)
 }
 

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -29,6 +30,7 @@ var (
 type Event struct {
 	ID, Title, Description string
 	Start, End             time.Time // End is zero if there is none
+	Zone                   string    // the name of the zone that its times are told in
 	Location               string
 	Capacity               int // 0: no limit
 	Category               string
@@ -37,6 +39,7 @@ type Event struct {
 	ImageURL               string // "" if there is no picture
 	Visibility             string
 	Published              bool
+	Cancelled              bool // it will not be
 	CreatedAt, UpdatedAt   time.Time
 	DeletedAt              time.Time // zero unless the event is deleted
 	Attendees              int
@@ -51,6 +54,14 @@ func (e Event) Ends() time.Time {
 		return e.Start
 	}
 	return e.End
+}
+
+// Clock returns the zone that the times of the event are told in.
+func (e Event) Clock() *time.Location {
+	if zone := rules.FindZone(e.Zone); zone != nil {
+		return zone
+	}
+	return time.UTC
 }
 
 // Deleted reports whether the event is deleted.
@@ -76,6 +87,8 @@ var eventColumns = rowstore.Columns[Event]{
 	rowstore.Number("Attendees", func(e *Event) *int { return &e.Attendees }),
 	rowstore.Long("Version", func(e *Event) *int64 { return &e.version }),
 	rowstore.Instant("EndDate", func(e *Event) *time.Time { return &e.End }).Optional(),
+	rowstore.Text("TimeZone", func(e *Event) *string { return &e.Zone }).Optional(),
+	rowstore.Flag("IsCancelled", func(e *Event) *bool { return &e.Cancelled }).Optional(),
 	rowstore.Number("Capacity", func(e *Event) *int { return &e.Capacity }).Optional(),
 	rowstore.Text("ImageUrl", func(e *Event) *string { return &e.ImageURL }).Optional(),
 	rowstore.Instant("DeletedAt", func(e *Event) *time.Time { return &e.DeletedAt }).Optional(),
@@ -92,6 +105,7 @@ func (e Event) toRow() table.Row {
 func parseEvent(row table.Row) Event {
 	e := Event{ID: row.Partition, etag: row.ETag}
 	eventColumns.Read(row.Props, &e)
+	e.Zone = cmp.Or(e.Zone, "UTC") // a row that has none
 	if code := row.Props.Get("Currency").Str(); code != "" {
 		e.Price = &rules.Price{Minor: row.Props.Get("Price").Int(), Currency: code}
 	}
@@ -104,13 +118,16 @@ func parseEvent(row table.Row) Event {
 // A Draft is what staff write about an event.
 type Draft struct {
 	Title, Description string
-	Start, End         string // RFC 3339 with a zone; End is "" if there is none
+	Start, End         string // RFC 3339 with an offset, or times of the event's zone; End is "" if there is none
+	Zone               string // "" for the one that the event has, UTC for a new one
 	Location           string
 	Capacity           *int // nil: no limit
 	Category           string
 	Price              *rules.Price
 	Visibility         string
 	Published          bool
+	Cancelled          bool
+	Key                string // requests with one key and the same draft make one event; "" for a request without one
 }
 
 // The codes of fields that break rules.
@@ -133,9 +150,10 @@ func (d Draft) writeTo(e *Event) error {
 	e.Title = b.Text("title", d.Title, 3, 120, TitleLength, false)
 	e.Description = b.Text("description", d.Description, 0, 10_000, DescriptionLength, true)
 	e.Location = b.Text("location", d.Location, 0, 200, PlaceLength, false)
-	e.Start, e.End = b.Instant("startDate", d.Start), time.Time{}
+	zone := b.Zone("timeZone", cmp.Or(d.Zone, e.Zone, "UTC"))
+	e.Zone, e.Start, e.End = zone.String(), b.Moment("startDate", d.Start, zone), time.Time{}
 	if d.End != "" {
-		if e.End = b.Instant("endDate", d.End); !e.End.IsZero() && e.End.Before(e.Start) {
+		if e.End = b.Moment("endDate", d.End, zone); !e.End.IsZero() && e.End.Before(e.Start) {
 			b.Add("endDate", DateOrder, "give an end that is not before the start", d.End)
 		}
 	}
@@ -147,6 +165,7 @@ func (d Draft) writeTo(e *Event) error {
 	}
 	b.Price(d.Price)
 	e.Price, e.Category, e.Visibility, e.Published = d.Price, d.Category, d.Visibility, d.Published
+	e.Cancelled = d.Cancelled
 	b.OneOf("category", d.Category, Categories, CategoryUnknown)
 	b.OneOf("visibility", d.Visibility, Visibilities, rules.VisibilityWrong)
 	return b.Err()

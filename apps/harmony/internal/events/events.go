@@ -44,6 +44,7 @@ const (
 	EventFull         fault.Code = "EVENT_FULL"
 	EventStarted      fault.Code = "EVENT_STARTED"
 	EventNotStarted   fault.Code = "EVENT_NOT_STARTED"
+	EventCancelled    fault.Code = "EVENT_CANCELLED"
 	CapacityTooSmall  fault.Code = "CAPACITY_TOO_SMALL"
 	TooManyEvents     fault.Code = "TOO_MANY_EVENTS"
 	CodeTaken         fault.Code = "CODE_TAKEN"

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -70,8 +71,9 @@ func (s *Service) readInvite(ctx context.Context, event, code string) (*Invite, 
 // An InviteDraft is what an admin says of a new invite.
 type InviteDraft struct {
 	Code      string // "" for one that is drawn
-	ExpiresAt string // RFC 3339; "" for never
+	ExpiresAt string // RFC 3339, or a time of the event's zone; "" for never
 	Rotate    bool   // whether all others are revoked
+	Key       string // requests with one key and the same draft draw one code; "" for a request without one
 }
 
 // drawn are the characters of codes that are drawn: Crockford's, that people do not mistake for one
@@ -81,20 +83,26 @@ const drawn = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 // NewInvite makes an invite of an event; admins may. If all others must be revoked that is done
 // first, so that an error never leaves them good next to the new one.
 func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d InviteDraft) (Invite, error) {
-	caller, all, err := s.readInvites(ctx, c, event)
+	caller, e, all, err := s.readInvites(ctx, c, event)
 	if err != nil {
 		return Invite{}, err
 	}
 	var b rules.Broken
+	again := false // whether an invite with this code is that of an earlier request
 	i := Invite{Code: normalCode(d.Code), CreatedAt: s.Now().UTC(), CreatedBy: caller.ID}
 	if i.Code == "" {
-		i.Code = s.drawCode()
+		id, err := s.members.DraftID(caller.ID, "invite|"+event, d.Key, d)
+		if err != nil {
+			return Invite{}, err
+		}
+		i.Code = drawCode(id)
+		again = d.Key != ""
 	}
 	if !codeForm.MatchString(i.Code) {
 		b.Add("code", CodeForm, "give 4 to 32 letters of A to Z, digits and hyphens", nil)
 	}
 	if d.ExpiresAt != "" {
-		i.ExpiresAt = b.Instant("expiresAt", d.ExpiresAt)
+		i.ExpiresAt = b.Moment("expiresAt", d.ExpiresAt, e.Clock())
 	}
 	if err := b.Err(); err != nil {
 		return Invite{}, err
@@ -102,6 +110,8 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 	var ops []table.Op
 	for _, other := range all {
 		switch {
+		case other.Code == i.Code && again:
+			return other, nil
 		case other.Code == i.Code:
 			return Invite{}, codeTaken()
 		case d.Rotate && !other.Revoked:
@@ -116,6 +126,11 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 		ops = ops[n:]
 	}
 	err = s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Insert, Row: i.toRow(event)}})
+	if rowstore.Overtaken(err) && again {
+		if was, err := s.readInvite(ctx, event, i.Code); err != nil || was != nil {
+			return *cmp.Or(was, &i), err
+		}
+	}
 	if rowstore.Overtaken(err) {
 		return Invite{}, codeTaken()
 	}
@@ -132,8 +147,9 @@ func codeTaken() error {
 	}
 }
 
-func (s *Service) drawCode() string {
-	id := strings.ReplaceAll(s.members.NewID(), "-", "")
+// drawCode makes a code of an id.
+func drawCode(id string) string {
+	id = strings.ReplaceAll(id, "-", "")
 	var b strings.Builder
 	for n := range 10 { // of 32 hexadecimal digits, of which those of the version are left out
 		v := strings.IndexByte("0123456789abcdef", id[n])*16 + strings.IndexByte("0123456789abcdef", id[20+n])
@@ -146,9 +162,8 @@ func revokeOp(event, code string) table.Op {
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: event, Row: code}, ETag: table.Any, Props: table.Props{{Name: "Revoked", Value: table.Bool(true)}}}}
 }
 
-// readInvites reads all invites of an event, for an admin.
-func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (caller meet.User, all []Invite, err error) {
-	var e *Event
+// readInvites reads an event with all its invites, for an admin.
+func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (caller meet.User, e *Event, all []Invite, err error) {
 	caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		e, err = s.readEvent(ctx, event)
 		return err
@@ -165,7 +180,7 @@ func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (
 	if err == nil && (e == nil || e.Deleted()) {
 		err = Missing()
 	}
-	return caller, all, err
+	return caller, e, all, err
 }
 
 // An InvitePage is a part of a list of invites.
@@ -176,7 +191,7 @@ type InvitePage struct {
 
 // Invites returns the invites of an event by their codes, to admins.
 func (s *Service) Invites(ctx context.Context, c meet.Claim, event, after string, limit int) (InvitePage, error) {
-	_, all, err := s.readInvites(ctx, c, event)
+	_, _, all, err := s.readInvites(ctx, c, event)
 	p := InvitePage{Invites: []Invite{}}
 	for _, i := range all {
 		if i.Code <= after {

@@ -58,7 +58,7 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 		return View{}, roleRequired("only admins may do this")
 	}
 	now := s.Now().UTC()
-	t := topic.Topic{ID: s.idFor(c.UserID, event, key), SectionID: topic.Section(event), AuthorID: c.UserID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	t := topic.Topic{ID: s.members.IDFor(c.UserID, event, key), SectionID: topic.Section(event), AuthorID: c.UserID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
 	if err := writeFor(&t, &title, &content, a); err != nil {
 		return View{}, err
 	}

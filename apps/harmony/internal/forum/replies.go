@@ -93,7 +93,7 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text, key st
 	if text, err = checkContent(text); err != nil {
 		return ReplyView{}, err
 	}
-	id := s.idFor(caller.ID, topicID, key)
+	id := s.members.IDFor(caller.ID, topicID, key)
 	var tried []Reply // a try whose answer was lost may have landed
 	reply, landed := Reply{}, false
 	_, err = s.commitTopic(ctx, t, topicID, func(was *topic.Topic) (topic.Topic, error) {

@@ -2,12 +2,9 @@ package forum
 
 import (
 	"context"
-	"crypto/sha256"
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/events"
@@ -70,14 +67,6 @@ func noReply() error { return fault.Coded(fault.NotFound, ReplyNotFound, "there 
 
 func topicLocked() error {
 	return fault.Coded(fault.Conflict, TopicLocked, "the topic is locked")
-}
-
-// idFor returns the id of what a request makes somewhere: always the same for a key of a member.
-func (s *Service) idFor(user, in, key string) string {
-	if key == "" {
-		return s.members.NewID()
-	}
-	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(user+"|"+in+"|"+key), 4).String()
 }
 
 func keyReused() error {

@@ -235,7 +235,7 @@ func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, co
 		return View{}, err
 	}
 	now := s.Now().UTC()
-	t := topic.Topic{ID: s.idFor(caller.ID, section, key), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	t := topic.Topic{ID: s.members.IDFor(caller.ID, section, key), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
 	if err := writeText(&t, &title, &content); err != nil {
 		return View{}, err
 	}

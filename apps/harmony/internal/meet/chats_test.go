@@ -38,8 +38,15 @@ func (w *world) send(c meet.Claim, id, content string) chats.Message {
 	return m
 }
 
-// texts returns all messages of a chat in the order in which they were sent, read three at a time.
+// texts returns all messages of members of a chat in the order in which they were sent, read three
+// at a time.
 func (w *world) texts(c meet.Claim, id string) (all []string) {
+	w.t.Helper()
+	return slices.DeleteFunc(w.all(c, id), func(s string) bool { return s == chat.TypeSystem+chat.SaysMatched })
+}
+
+// all is texts with what the service says.
+func (w *world) all(c meet.Claim, id string) (all []string) {
 	w.t.Helper()
 	for after, more := "", true; more; {
 		p, err := w.Messages(w.t.Context(), c, id, after, "", 3, nil)
@@ -47,6 +54,9 @@ func (w *world) texts(c meet.Claim, id string) (all []string) {
 		for _, m := range p.All {
 			require.Less(w.t, after, m.ID, "newest first")
 			after = m.ID
+			if m.Type == chat.TypeSystem {
+				m.Content = m.Type + m.Content
+			}
 			all = append(all, m.Content)
 		}
 		more = p.Next != ""
@@ -396,7 +406,7 @@ func TestCrashesOfChats(t *testing.T) {
 					p, err := w.Messages(w.t.Context(), side, id, "", "", 50, nil)
 					require.NoError(w.t, err)
 					for _, m := range p.All {
-						if m.SenderID != side.UserID && !m.Read {
+						if m.Type != chat.TypeSystem && m.SenderID != side.UserID && !m.Read {
 							unread++
 						}
 					}

@@ -18,6 +18,9 @@ import (
 // ContainerProfiles is where pictures of members are.
 const ContainerProfiles = "profile-images"
 
+// ContainerChats is where pictures of messages are.
+const ContainerChats = "chat-images"
+
 // profileSide is how long the longer side of a picture of a member is.
 const profileSide = 1200
 

@@ -10,6 +10,7 @@
 //	                 userId / !images             heads the pictures of a member
 //	UserPreferences  userId / PREFS
 //	                 userId / PLACE               where the member is in the deck
+//	                 userId / SEEN                up to when the member has seen their matches
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
 //	Deck             see package deck: it follows Users, UserPreferences and UserSettings

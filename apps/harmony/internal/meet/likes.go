@@ -275,6 +275,24 @@ func (s *Service) readDay(ctx context.Context, key table.Key) (pairs.Day, error)
 // dayRows begins the rows of days, which come after all likes.
 const dayRows = "DAY_"
 
+// picturesADay is how many pictures a member sends to chats on a day.
+const picturesADay = 100
+
+// CountPicture counts a picture that a member sends to a chat, or refuses it.
+func (s *Service) CountPicture(ctx context.Context, user string) error {
+	key := table.Key{Partition: user, Row: dayRows + "pictures_" + s.Now().UTC().Format("20060102")}
+	return s.Change(ctx, s.Tables.Likes, func(ctx context.Context) ([]table.Op, error) {
+		d, err := s.readDay(ctx, key)
+		if err == nil && d.Count >= picturesADay {
+			err = &fault.Error{
+				Kind: fault.Limited, Code: PicturesUsedUp, Text: "you have sent 100 pictures on this day, which ends at midnight UTC",
+				RetryAfter: s.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(s.Now()),
+			}
+		}
+		return []table.Op{d.Next()}, err
+	})
+}
+
 // useDay counts a like.
 func (s *Service) useDay(ctx context.Context, d pairs.Day) error {
 	for try := 0; ; try++ {

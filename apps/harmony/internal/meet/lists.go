@@ -194,8 +194,18 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 	}
 	slices.SortFunc(rows, func(a, b table.Row) int { return cmp.Compare(position(a), position(b)) })
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool { return position(r) <= after })
-	entries, next, err := FillPage(ctx, partsOf(rows, limit+1), limit, func(rows []table.Row) ([]*Entry, error) {
-		all, err := s.readMembers(ctx, c.UserID, rows)
+	entries, next, err := FillPage(ctx, partsOf(rows, limit+1), limit, s.matchesOf(ctx, caller))
+	p := Page{Entries: entries}
+	if next != nil {
+		p.Next = position(*next)
+	}
+	return p, err
+}
+
+// matchesOf returns what makes entries of rows of a caller's matches.
+func (s *Service) matchesOf(ctx context.Context, caller Caller) func([]table.Row) ([]*Entry, error) {
+	return func(rows []table.Row) ([]*Entry, error) {
+		all, err := s.readMembers(ctx, caller.ID, rows)
 		entries := make([]*Entry, len(all))
 		for i, one := range all {
 			if err == nil && one.pair.Matched() && one.of != nil && sightOf(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
@@ -203,12 +213,7 @@ func (s *Service) Matches(ctx context.Context, c Claim, after string, limit int)
 			}
 		}
 		return entries, err
-	})
-	p := Page{Entries: entries}
-	if next != nil {
-		p.Next = position(*next)
 	}
-	return p, err
 }
 
 // Blocked returns the members that the caller has blocked, but those who would look as if the

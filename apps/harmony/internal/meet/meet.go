@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context) error {
 	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs)); err != nil {
 		return err
 	}
-	if err := s.Blobs.Create(ctx, ContainerProfiles, ContainerRemoved); err != nil {
+	if err := s.Blobs.Create(ctx, ContainerProfiles, ContainerChats, ContainerRemoved); err != nil {
 		return err
 	}
 	return s.DB.Create(ctx, s.Tables.All()...)

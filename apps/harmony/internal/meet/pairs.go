@@ -28,6 +28,8 @@ const (
 	LikeMatched   fault.Code = "LIKE_MATCHED"
 	LikesUsedUp   fault.Code = "LIKES_USED_UP"
 
+	PicturesUsedUp fault.Code = "PICTURES_USED_UP"
+
 	TooManyMatches fault.Code = "TOO_MANY_MATCHES"
 )
 

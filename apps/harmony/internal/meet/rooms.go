@@ -2,7 +2,11 @@ package meet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"time"
+
+	"github.com/google/uuid"
 
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/auth/attempts"
@@ -75,6 +79,25 @@ func (s *Service) Attempt(name string) (done func(failed bool), err error) {
 
 // NewID draws the id of a new thing.
 func (s *Service) NewID() string { return s.newID() }
+
+// IDFor returns the id of what a request makes somewhere: always the same for a key of a member, and
+// a new one without a key.
+func (s *Service) IDFor(user, in, key string) string {
+	if key == "" {
+		return s.newID()
+	}
+	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(user+"|"+in+"|"+key), 4).String()
+}
+
+// DraftID is IDFor for a thing that others may change before the request comes again, so that the
+// text of the request belongs to its key: another draft with the key makes another thing.
+func (s *Service) DraftID(user, in, key string, draft any) (string, error) {
+	text, err := json.Marshal(draft)
+	if err != nil || key == "" {
+		return s.newID(), err
+	}
+	return s.IDFor(user, in, key+"|"+string(text)), nil
+}
 
 // A Settler finishes what messages of one kind are about. They may come twice, late and in any
 // order.

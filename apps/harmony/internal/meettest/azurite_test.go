@@ -28,7 +28,7 @@ import (
 
 const (
 	eventProps = `Attendees Int32, Capacity Int32, Category String, CreatedAt DateTime, Currency String, Description String, EndDate DateTime, IsDeleted Boolean, IsPublished Boolean, ` +
-		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, StartDate DateTime, Title String, UpdatedAt DateTime, Version Int64, Visibility String`
+		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, StartDate DateTime, TimeZone String, Title String, UpdatedAt DateTime, Version Int64, Visibility String`
 	topicProps = `Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
 		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime`
 	reportProps = `Action String, CreatedAt DateTime, Kind String, Reason String, ReplyId String, ReporterId String, Snapshot String, Text String, TopicId String, UserId String`
@@ -50,7 +50,10 @@ var stored = map[string]string{
 	"UserChats":  `{id} / {id}: EventId String, LastAt DateTime, ReadUpTo String`,
 	"Messages": `{id} / !open: CreatedAt DateTime, EventId String, IsOpen Boolean; ` +
 		`{id} / !chat: Last Int64, Read1 Int64, Read2 Int64, Sent1 Int64, Sent2 Int64, UpdatedAt DateTime, Version Int64; ` +
-		`{id} / {t}_{id}: Content String, EditedAt DateTime, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String`,
+		`{id} / {t}_{id}: Content String, EditedAt DateTime, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String; ` +
+		`{id} / {t}_{id}: Content String, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String; ` +
+		`{id} / {t}_{id}: Content String, Height Int32, ImageId String, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String, Width Int32; ` +
+		`{id} / ~i_{id}: CreatedAt DateTime, MessageKey String, SenderId String; {id} / ~{hash}: ContentHash String, CreatedAt DateTime, MessageKey String`,
 	"BlogPosts": `POST_{c} / {id}: AuthorId String, Content String, CreatedAt DateTime, Excerpt String, IsPublished Boolean, PostId String, PublishedAt DateTime, Tags String, Title String, UpdatedAt DateTime, Version Int64; ` +
 		`BLOG / {t}_{id}_{n}: PostId String`,
 	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
@@ -143,9 +146,11 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = room.EditMessage(ctx, anna, chat.OfEvent(e.ID), said.ID, "hello again")
 	require.NoError(t, err)
+	_, _, err = room.SendImage(ctx, anna, chat.OfEvent(e.ID), meettest.PNG, "")
+	require.NoError(t, err)
 	_, err = room.MarkRead(ctx, admin, chat.OfEvent(e.ID), said.ID)
 	require.NoError(t, err)
-	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"})
+	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"}, "")
 	require.NoError(t, err)
 	_, err = sold.SetImage(ctx, admin, thing.ID, meettest.PNG)
 	require.NoError(t, err)

@@ -82,7 +82,7 @@ func TestExplore(t *testing.T) {
 		}
 		x.together = x.Luck.IntN(2) == 0
 		x.queues, x.World.Blobs = memory.NewQueues(x.Explorer.Now), memory.NewBlobs(x.Explorer.Now)
-		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles, meet.ContainerRemoved))
+		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles, meet.ContainerChats, meet.ContainerRemoved))
 		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs))
 		calm := x.On(store(x.DB, x.Explorer.Now, still), x.queues, repeatable.Seeded(x.Luck.Uint64()))
 		calm.Transact = x.transact()
@@ -93,7 +93,7 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "reply", "lock", "sign up", string(meet.EmailTaken), "suspend", "delete", "restore", "publish", "picture", "delete picture", "order pictures", "unknown",
+	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "reply", "lock", "sign up", string(meet.EmailTaken), "suspend", "delete", "restore", "publish", "picture", "delete picture", "order pictures", "send picture", "unknown",
 		string(chat.Closed), string(events.EventFull), string(forum.TopicLocked))
 }
 
@@ -112,7 +112,7 @@ func newRooms(s *meet.Service) *rooms {
 
 // triggers are the jobs.
 func (r *rooms) triggers() []function.Trigger {
-	return r.Triggers(append(r.events.Settlers(), r.forum.Settlers()...)...)
+	return r.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers())...)
 }
 
 func (r *rooms) compared() verify.Store {
@@ -243,7 +243,7 @@ func (x *explorer) hear() {
 func (x *explorer) begin() {
 	all := []string{
 		"like", "like", "like", "like", "unlike", "unlike", "unmatch", "block", "unblock", "pass", "send", "send", "send", "edit", "edit", "edit", "delete message", "read",
-		"register", "register", "leave", "remove", "capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore", "sign up", "sign up",
+		"register", "register", "leave", "remove", "capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures", "send picture", "send picture", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore", "sign up", "sign up",
 		"message", "message", "message", "wait", "wait", "long wait",
 	}
 	what := all[x.Luck.IntN(len(all))]
@@ -336,6 +336,13 @@ func (x *explorer) begin() {
 		x.do("send", nil, func() error {
 			_, _, err := r.chats.Send(ctx, a, room, text, key)
 			x.promise(err, room+a.UserID+text)
+			return err
+		}, nil)
+	case "send picture":
+		room = []string{room, chat.OfEvent(event)}[x.Luck.IntN(2)]
+		key := []string{"", fmt.Sprint("picture ", x.Luck.IntN(2))}[x.Luck.IntN(2)]
+		x.do(what, nil, func() error {
+			_, _, err := r.chats.SendImage(ctx, a, room, meettest.PNG, key)
 			return err
 		}, nil)
 	case "edit", "delete message", "read":
@@ -583,7 +590,8 @@ func (x *explorer) forget(text string) {
 func (x *explorer) message(ctx context.Context, what string, r *rooms, c meet.Claim, room string) {
 	some := slices.DeleteFunc(x.Rows(meettest.Tables.Messages), func(row table.Row) bool {
 		sender := row.Props.Get("SenderId").Str()
-		return sender == "" || sender != c.UserID && (what != "read" || row.Partition != room)
+		system := row.Props.Get("Type").Str() == chat.TypeSystem
+		return system || sender == "" || sender != c.UserID && (what != "read" || row.Partition != room)
 	})
 	if len(some) == 0 {
 		return
@@ -644,7 +652,7 @@ func (x *explorer) rowsNow() rows {
 		now.pairs[p.ChatID()] = p
 	}
 	for _, row := range x.Rows(meettest.Tables.Messages) {
-		if row.Key.Row[0] == '!' || row.Key.Row[0] == '~' {
+		if row.Key.Row[0] == '!' || row.Key.Row[0] == '~' || row.Props.Get("Type").Str() == chat.TypeSystem {
 			continue
 		}
 		sender := row.Props.Get("SenderId").Str()
@@ -776,19 +784,24 @@ func (x *explorer) rest() {
 	})
 	x.Advance(25 * time.Hour)
 	for range 2 {
-		x.Note(tidy.Job{Service: x.calm.Service, Walks: compared.Walks()}.Run(ctx))
+		x.Note(tidy.Job{Service: x.calm.Service, Walks: compared.Walks(), Containers: []tidy.Container{{Name: meet.ContainerChats, Named: x.calm.chats.Named}}}.Run(ctx))
 		x.Advance(25 * time.Hour)
 	}
 	synctest.Wait()
 	x.verify(compared, "after tidy", func(meet.Finding) bool { return false })
-	left, err := x.World.Blobs.List(ctx, meet.ContainerProfiles, "", 1000, "")
-	x.Note(err)
-	count := 0
+	want := map[string]int{}
 	for _, all := range x.rowsNow().pictures {
-		count += 2 * len(all.All)
+		want[meet.ContainerProfiles] += 2 * len(all.All)
 	}
-	if len(left.Items) != count {
-		x.Note(fmt.Errorf("%d files after tidy, want %d", len(left.Items), count))
+	for _, row := range x.Rows(meettest.Tables.Messages) {
+		want[meet.ContainerChats] += len(chats.Files(row))
+	}
+	for _, container := range []string{meet.ContainerProfiles, meet.ContainerChats} {
+		left, err := x.World.Blobs.List(ctx, container, "", 1000, "")
+		x.Note(err)
+		if len(left.Items) != want[container] {
+			x.Note(fmt.Errorf("%d files in %s after tidy, want %d", len(left.Items), container, want[container]))
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"time"
 
+	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/chats"
 	"prompthub/apps/harmony/internal/forum"
 	"prompthub/apps/harmony/internal/meet"
@@ -190,9 +191,15 @@ func (s *Service) readMessage(ctx context.Context, c meet.Claim, t *Target) (map
 		return nil, fault.Coded(fault.Invalid, meet.NotYourself, "this message is your own")
 	}
 	snapshot := map[string]string{"content": all[0].Content}
+	if image := all[0].Image.ID; image != "" {
+		if err := s.chats.ReportImage(ctx, t.ChatID, image); err != nil {
+			return nil, err
+		}
+		snapshot = map[string]string{"imageUrl": chats.ImageURL(t.ChatID, all[0])}
+	}
 	for i, m := range all[1:] {
 		by := map[string]string{t.UserID: "author", c.UserID: "reporter"}[m.SenderID]
-		snapshot[fmt.Sprintf("before%d_%s", len(all)-1-i, cmp.Or(by, "other"))] = m.Content
+		snapshot[fmt.Sprintf("before%d_%s", len(all)-1-i, cmp.Or(by, "other"))] = cmp.Or(m.Content, map[string]string{chat.TypeImage: "[image]"}[m.Type])
 	}
 	return snapshot, nil
 }

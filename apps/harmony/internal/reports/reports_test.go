@@ -199,6 +199,30 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, m.All[0].Content)
 
+	// A picture of a chat is seen by staff once it was reported, and goes with its message.
+	sent, _, err := w.SendImage(ctx, carol, chat.OfEvent(e.ID), meettest.PNG, "")
+	require.NoError(t, err)
+	after, _, err := w.Send(ctx, carol, chat.OfEvent(e.ID), "See?", "")
+	require.NoError(t, err)
+	url := chats.ImageURL(chat.OfEvent(e.ID), sent.Message)
+	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: sent.ID}, "illegal", "")
+	require.NoError(t, err)
+	words, _, err := s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: after.ID}, "spam", "")
+	require.NoError(t, err)
+	_, err = w.SentPicture(ctx, moderator, chat.OfEvent(e.ID), meettest.FileOf(url))
+	require.NoError(t, err)
+	r, err = s.Close(ctx, moderator, id, "remove", 0)
+	require.NoError(t, err)
+	require.Equal(t, url, r.Snapshot["imageUrl"])
+	for _, c := range []meet.Claim{anna, carol, moderator} {
+		_, err = w.SentPicture(ctx, c, chat.OfEvent(e.ID), meettest.FileOf(url))
+		meettest.RequireCode(t, meet.ImageNotFound, err)
+	}
+	require.Zero(t, w.Stored(meet.ContainerChats))
+	r, err = s.Close(ctx, moderator, words, "dismiss", 0)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"content": "See?", "before1_author": "", "before2_author": "[image]"}, r.Snapshot)
+
 	picture, err := w.AddImage(ctx, bob, bob.UserID, meettest.PNG)
 	require.NoError(t, err)
 	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "image", UserID: bob.UserID, ImageID: picture.ID}, "illegal", "")

@@ -33,7 +33,7 @@ func TestPicture(t *testing.T) {
 	s := shop.New(w.Service, tables)
 	ctx, admin := t.Context(), w.Members["admin"]
 	require.NoError(t, s.Create(ctx))
-	i, err := s.New(ctx, admin, item("LP"))
+	i, err := s.New(ctx, admin, item("LP"), "")
 	require.NoError(t, err)
 	_, err = s.SetImage(ctx, w.Members["moderator"], i.ID, meettest.PNG)
 	meettest.RequireCode(t, meet.RoleRequired, err)
@@ -78,7 +78,7 @@ func TestCrashesOfPicture(t *testing.T) {
 		s := shop.New(w.Service, tables)
 		ctx, admin := t.Context(), w.Members["admin"]
 		require.NoError(t, s.Create(ctx))
-		i, err := s.New(ctx, admin, item("LP"))
+		i, err := s.New(ctx, admin, item("LP"), "")
 		require.NoError(t, err)
 		old, err := s.SetImage(ctx, admin, i.ID, meettest.PNG)
 		require.NoError(t, err)

@@ -200,8 +200,8 @@ func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, read func(cont
 	return err
 }
 
-// New makes an item; admins may.
-func (s *Service) New(ctx context.Context, c meet.Claim, i Item) (Item, error) {
+// New makes an item; admins may. Requests with one key, unless it is "", and the same item make one.
+func (s *Service) New(ctx context.Context, c meet.Claim, i Item, key string) (Item, error) {
 	var there []table.Row
 	err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		there, _, err = s.Budget().Rows(ctx, s.tables.StoreItems, table.Range{Partition: itemRows, Select: []string{"CreatedAt"}}, rowstore.MaxScan)
@@ -213,12 +213,25 @@ func (s *Service) New(ctx context.Context, c meet.Claim, i Item) (Item, error) {
 	if err := i.checkItem(); err != nil {
 		return Item{}, err
 	}
+	id, err := s.members.DraftID(c.UserID, "item", key, i)
+	if err != nil {
+		return Item{}, err
+	}
+	if slices.ContainsFunc(there, func(row table.Row) bool { return row.Key == itemKey(id) }) { // the request comes again
+		row, err := s.GetRow(ctx, s.tables.StoreItems, itemKey(id))
+		if err != nil {
+			return Item{}, err
+		}
+		if row != nil {
+			return parseItem(*row), nil
+		}
+	}
 	if len(there) >= maxItems {
 		return Item{}, fault.Coded(fault.Conflict, TooManyItems, "there are 1,000 items, the most that there may be; delete one first")
 	}
-	i.ID, i.CreatedAt = s.members.NewID(), s.Now().UTC()
+	i.ID, i.CreatedAt = id, s.Now().UTC()
 	i.UpdatedAt = i.CreatedAt
-	return i, s.members.Upsert(ctx, s.tables.StoreItems, i.toRow())
+	return i, s.members.Insert(ctx, s.tables.StoreItems, i.toRow())
 }
 
 // Edit changes an item; admins may.

@@ -26,11 +26,11 @@ func TestItems(t *testing.T) {
 	s := shop.New(w.Service, rowstore.DefaultTables[shop.Tables]())
 	ctx, admin := t.Context(), w.Members["admin"]
 	require.NoError(t, s.Create(ctx))
-	_, err := s.New(ctx, w.Members["moderator"], item("LP"))
+	_, err := s.New(ctx, w.Members["moderator"], item("LP"), "")
 	meettest.RequireCode(t, "ROLE_REQUIRED", err)
 	ids := map[string]string{}
 	for n := range 10 {
-		i, err := s.New(ctx, admin, item(fmt.Sprintf("LP %d", 9-n)))
+		i, err := s.New(ctx, admin, item(fmt.Sprintf("LP %d", 9-n)), "")
 		require.NoError(t, err)
 		ids[i.Title] = i.ID
 		got, err := s.Item(ctx, i.ID)
@@ -74,7 +74,7 @@ func TestItems(t *testing.T) {
 	} {
 		broken := item("LP")
 		spoil(&broken)
-		_, err := s.New(ctx, admin, broken)
+		_, err := s.New(ctx, admin, broken, "")
 		var f *fault.Error
 		require.ErrorAs(t, err, &f)
 		require.Equal(t, "body."+name, f.Fields[0].Name)
@@ -82,13 +82,13 @@ func TestItems(t *testing.T) {
 	for _, link := range []string{"http://example.com", "javascript:alert(1)", "https://", "//example.com"} {
 		broken := item("LP")
 		broken.Link = link
-		_, err := s.New(ctx, admin, broken)
+		_, err := s.New(ctx, admin, broken, "")
 		require.Equal(t, fault.Invalid, fault.Of(err), link)
 	}
 	for n := range 1000 - 8 {
 		_, err := w.DB.Write(ctx, "StoreItems", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "STORE", Row: fmt.Sprint(n)}}})
 		require.NoError(t, err)
 	}
-	_, err = s.New(ctx, admin, item("One too many"))
+	_, err = s.New(ctx, admin, item("One too many"), "")
 	meettest.RequireCode(t, shop.TooManyItems, err)
 }

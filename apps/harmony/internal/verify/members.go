@@ -41,6 +41,7 @@ func (s Store) members() []meet.Check {
 		lists(t.Likes), lists(t.LikesReceived), lists(t.Blocks),
 		{Name: "list " + t.Matches, Table: t.Matches, Look: s.match},
 		{Name: "chats", Table: t.Messages, Range: table.Range{From: "!chat", To: "!chat~"}, Look: s.numbers},
+		{Name: "pictures of messages", Table: t.Messages, Range: s.Rooms().Images(), Look: s.sentPicture},
 		{Name: "list " + t.UserChats, Table: t.UserChats, Look: s.userChat},
 	}
 }
@@ -128,11 +129,16 @@ func (s Store) address(ctx context.Context, row table.Row) ([]meet.Finding, erro
 }
 
 // picture looks for the files of a picture.
-func (s Store) picture(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
-	for _, name := range (account.Image{ID: row.Key.Row, UserID: row.Partition}).Blobs() {
-		_, err := s.Blobs.Get(ctx, meet.ContainerProfiles, name)
+func (s Store) picture(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+	return s.missingFiles(ctx, s.Tables.UserImages, row.Key, meet.ContainerProfiles, account.Image{ID: row.Key.Row, UserID: row.Partition}.Blobs())
+}
+
+// missingFiles looks for the files of the picture of a row.
+func (s Store) missingFiles(ctx context.Context, name string, key table.Key, container string, files []string) (found []meet.Finding, err error) {
+	for _, file := range files {
+		_, err := s.Blobs.Get(ctx, container, file)
 		if errors.Is(err, blob.ErrNotFound) {
-			found = append(found, says(s.Tables.UserImages, row.Key, "a file of the picture is missing")...)
+			found = append(found, says(name, key, "a file of the picture is missing")...)
 		} else if err != nil {
 			return nil, err
 		}
@@ -303,6 +309,18 @@ func (s Store) numbers(ctx context.Context, row table.Row) ([]meet.Finding, erro
 		return nil, err
 	}
 	return says(s.Tables.Messages, row.Key, wrong), nil
+}
+
+// sentPicture looks for the message of a picture, and for its files.
+func (s Store) sentPicture(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+	image, wrong, err := s.Rooms().CheckImage(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	if wrong != "" {
+		return says(s.Tables.Messages, row.Key, wrong), nil
+	}
+	return s.missingFiles(ctx, s.Tables.Messages, row.Key, meet.ContainerChats, account.Image{ID: image, UserID: row.Partition}.Blobs())
 }
 
 // userChat looks whether a row in the list of chats is of a chat that the member takes part in.

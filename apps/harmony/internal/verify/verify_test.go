@@ -43,7 +43,7 @@ func newWorld(w *meettest.World) *world {
 	require.NoError(w.T, all.blog.Create(w.T.Context()))
 	require.NoError(w.T, all.events.Create(w.T.Context()))
 	require.NoError(w.T, all.forum.Create(w.T.Context()))
-	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.forum.Settlers())...))
+	w.Handle(w.Triggers(slices.Concat(all.events.Settlers(), all.AllChats.Settlers(), all.forum.Settlers())...))
 	return all
 }
 

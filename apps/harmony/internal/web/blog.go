@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
 )
 
 // blog are the pages of the blog, and those on which admins write it.
@@ -71,17 +73,17 @@ func (s *web) post(r *request, id string, refused error) error {
 	if r.who.Role != meet.Admin {
 		return adminsOnly()
 	}
-	form := url.Values{"postPublished": {"on"}}
+	form := url.Values{"postPublished": {"on"}, "timeZone": {ourZone}}
 	if id != "" {
 		p, err := s.Blog.Post(r.Context(), r.claim, id)
 		if err != nil {
 			return err
 		}
 		form = url.Values{
-			"title": {p.Title}, "excerpt": {p.Excerpt}, "postText": {p.Content}, "tags": {strings.Join(p.Tags, ", ")}, "postPublished": checked(p.Published),
+			"title": {p.Title}, "excerpt": {p.Excerpt}, "postText": {p.Content}, "tags": {strings.Join(p.Tags, ", ")}, "postPublished": checked(p.Published), "timeZone": {ourZone},
 		}
 		if !p.PublishedAt.IsZero() {
-			form.Set("publishedAt", p.PublishedAt.Format(local))
+			setMoment(form, "publishedAt", p.PublishedAt, rules.FindZone(ourZone))
 		}
 	}
 	if refused != nil && r.PostForm.Has("title") && r.form("postPublished") == "" {
@@ -100,7 +102,7 @@ func (s *web) savedPost(r *request, id string, err error) error {
 
 // post reads the form of a post.
 func (r *request) post() blog.Draft {
-	d := blog.Draft{Title: r.form("title"), Excerpt: r.form("excerpt"), Content: r.form("postText"), Published: r.form("postPublished") != "", PublishedAt: utc(r.form("publishedAt"))}
+	d := blog.Draft{Key: r.form("key"), Title: r.form("title"), Excerpt: r.form("excerpt"), Content: r.form("postText"), Published: r.form("postPublished") != "", PublishedAt: r.moment("publishedAt"), Zone: cmp.Or(r.form("timeZone"), ourZone)}
 	for tag := range strings.SplitSeq(r.form("tags"), ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
 			d.Tags = append(d.Tags, tag)

@@ -18,6 +18,7 @@ func (s *web) chats() {
 	s.members("GET "+Prefix+"/chats/{id}", func(r *request) error { return s.chat(r, nil) })
 	s.members("GET "+Prefix+"/chats/{id}/messages", s.messages)
 	s.members("POST "+Prefix+"/chats/{id}/messages", s.sendMessage)
+	s.pictures("POST "+Prefix+"/chats/{id}/images", s.sendImage)
 	s.members("POST "+Prefix+"/chats/{id}/messages/{message}", s.editMessage)
 	s.members("POST "+Prefix+"/chats/{id}/messages/{message}/delete", s.deleteMessage)
 	s.members("POST "+Prefix+"/chats/{id}/read", s.markRead)
@@ -43,6 +44,7 @@ type talk struct {
 	Tag      string // changes with all that is shown
 	Before   string // set on a page of older ones
 	Key      string // of the next message: a form that is sent twice is one message
+	ImageKey string // of the next picture
 	Editing  string // the message that the form changes
 }
 
@@ -65,8 +67,8 @@ func (s *web) talk(r *request, before string, known func(tag string) bool) (talk
 	t := talk{words: r.words(), Chat: chats.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread}, InEvent: m.Event, Before: before}
 	editable := 0
 	for _, one := range slices.Backward(m.All) {
-		mine := one.SenderID == r.who.ID
-		l := line{one, mine, mine && m.Open && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable}
+		mine := one.SenderID == r.who.ID && one.Type != chat.TypeSystem
+		l := line{one, mine, mine && m.Open && one.Type == chat.TypeText && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable}
 		if l.Editable {
 			editable++
 		}
@@ -74,7 +76,7 @@ func (s *web) talk(r *request, before string, known func(tag string) bool) (talk
 	}
 	unread := m.Unread
 	for _, one := range m.All {
-		if unread > 0 && one.SenderID != r.who.ID {
+		if unread > 0 && one.SenderID != r.who.ID && one.Type != chat.TypeSystem {
 			t.FirstNew = one.ID
 			unread--
 		}
@@ -100,7 +102,7 @@ func (s *web) chat(r *request, refused error) error {
 	if t.Chat, err = s.Chats.Chat(r.Context(), r.claim, r.PathValue("id")); err != nil {
 		return err
 	}
-	t.Key = uuid.NewString()
+	t.Key, t.ImageKey = uuid.NewString(), uuid.NewString()
 	p := page{Name: "chat", Title: "chat.title"}
 	now := map[string][]string{}
 	edit := r.PathValue("message")
@@ -144,13 +146,49 @@ func (s *web) said(r *request, err error) error {
 
 // sendMessage writes a message. One who answers has read what the page shows.
 func (s *web) sendMessage(r *request) error {
-	id := r.PathValue("id")
-	_, _, err := s.Chats.Send(r.Context(), r.claim, id, r.form("content"), r.form("key"))
+	_, _, err := s.Chats.Send(r.Context(), r.claim, r.PathValue("id"), r.form("content"), r.form("key"))
+	return s.answered(r, err)
+}
+
+// sendImage sends a picture, likewise.
+func (s *web) sendImage(r *request) error {
+	file, err := r.photo()
+	if err == nil {
+		_, _, err = s.Chats.SendImage(r.Context(), r.claim, r.PathValue("id"), file, r.form("key"))
+	}
+	return s.answered(r, err)
+}
+
+// answered notes what a member who has sent something has read before.
+func (s *web) answered(r *request, err error) error {
 	if upTo := r.form("upTo"); err == nil && upTo != "" {
-		_, err = s.Chats.MarkRead(r.Context(), r.claim, id, upTo)
+		_, err = s.Chats.MarkRead(r.Context(), r.claim, r.PathValue("id"), upTo)
 	}
 	return s.said(r, err)
 }
+
+// smallSide is how long the longer side of a small picture is.
+const smallSide = 320
+
+// ImageURL is where the small picture of a message is, and FullURL the larger one.
+func (t talk) ImageURL(m line) string { return t.Small(t.FullURL(m)) }
+
+// FullURL is where the picture of a message is.
+func (t talk) FullURL(m line) string { return chats.ImageURL(t.ID, m.Message.Message) }
+
+// small returns a side of a small picture, of which the longer side is known.
+func small(side, longer int) int {
+	if longer <= smallSide {
+		return side
+	}
+	return max(1, (side*smallSide+longer/2)/longer)
+}
+
+// Wide and High are the sides of the small picture of a message, so that its place is kept.
+func (l line) Wide() int { return small(l.Image.Width, max(l.Image.Width, l.Image.Height)) }
+
+// High is its height.
+func (l line) High() int { return small(l.Image.Height, max(l.Image.Width, l.Image.Height)) }
 
 func (s *web) editMessage(r *request) error {
 	_, err := s.Chats.EditMessage(r.Context(), r.claim, r.PathValue("id"), r.PathValue("message"), r.form("content"))

@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +46,7 @@ func (s *web) events() {
 			return err
 		},
 		"/invites": func(r *request, id string) error {
-			d := events.InviteDraft{Code: r.form("code"), ExpiresAt: utc(r.form("expiresAt")), Rotate: r.form("rotate") != ""}
+			d := events.InviteDraft{Code: r.form("code"), ExpiresAt: r.form("expiresAt"), Rotate: r.form("rotate") != "", Key: r.form("key")}
 			_, err := s.Events.NewInvite(r.Context(), r.claim, id, d)
 			return err
 		},
@@ -113,7 +113,8 @@ type eventsBody struct {
 // months puts events into months, in the order that they have.
 func (w words) months(all []events.View) (list []month) {
 	for _, e := range all {
-		title := w.T("month."+strconv.Itoa(int(e.Start.Month()))) + " " + strconv.Itoa(e.Start.Year())
+		start := e.Start.In(e.Clock())
+		title := w.T("month."+strconv.Itoa(int(start.Month()))) + " " + strconv.Itoa(start.Year())
 		if len(list) == 0 || list[len(list)-1].Title != title {
 			list = append(list, month{Title: title})
 		}
@@ -211,18 +212,18 @@ func (s *web) eventAdmin(r *request) error {
 
 // An eventAdminBody is what the page shows on which admins change an event.
 type eventAdminBody struct {
-	ID      string // "" for a new one
-	Invites []events.Invite
-	Guests  []events.Guest
-	Next    string
-	Started bool
+	events.Event // without an id for a new one
+	Invites      []events.Invite
+	Guests       []events.Guest
+	Next         string
+	Started      bool
 }
 
 // eventForm shows the form of an event, a new one if the address names none, and a form that was
 // refused as it was sent.
 func (s *web) eventForm(r *request, refused error) error {
 	p := page{Name: "admin-event", Title: "admin.event.new"}
-	form := url.Values{"currency": {"RUB"}, "isPublished": {"on"}}
+	form := url.Values{"currency": {"RUB"}, "isPublished": {"on"}, "timeZone": {ourZone}}
 	if id := r.PathValue("id"); id != "" {
 		invites, err := s.Events.Invites(r.Context(), r.claim, id, "", 100) // of admins alone
 		if err != nil {
@@ -237,38 +238,71 @@ func (s *web) eventForm(r *request, refused error) error {
 			return err
 		}
 		p.Title = "admin.event"
-		p.Body = eventAdminBody{id, invites.Invites, guests.Guests, more(r, guests.Next), !s.Now().Before(v.Start)}
+		p.Body = eventAdminBody{v.Event, invites.Invites, guests.Guests, more(r, guests.Next), !s.Now().Before(v.Start)}
 		form = formOf(v.Event)
 	} else {
 		p.Body = eventAdminBody{}
 	}
-	if refused != nil && r.form("title") != "" && r.form("isPublished") == "" {
-		form.Del("isPublished") // a box without a tick is not sent
+	if refused != nil && r.PostForm.Has("title") { // a box without a tick is not sent
+		for _, box := range []string{"isPublished", "isCancelled"} {
+			if r.form(box) == "" {
+				form.Del(box)
+			}
+		}
 	}
-	return s.formPage(r, p, form, refused)
+	return s.formPage(r, p, form, renamed(refused, "body.location", "body.place"))
 }
 
-// local is the form of an instant in a form, in UTC.
-const local = "2006-01-02T15:04"
+// ourZone is the zone of the clocks in new forms.
+const ourZone = "Europe/Moscow"
 
-var localForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$`)
+// Zones are names of time zones that a form offers.
+func (words) Zones() []string {
+	return []string{
+		"Europe/Kaliningrad", "Europe/Moscow", "Europe/Samara", "Asia/Yekaterinburg", "Asia/Omsk", "Asia/Novosibirsk", "Asia/Krasnoyarsk", "Asia/Irkutsk",
+		"Asia/Yakutsk", "Asia/Vladivostok", "Asia/Kamchatka", "Europe/Minsk", "Asia/Tbilisi", "Asia/Yerevan", "Asia/Almaty", "Asia/Tashkent", "Europe/Istanbul",
+		"Asia/Jerusalem", "Asia/Dubai", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/London", "Europe/Belgrade", "America/New_York", "America/Los_Angeles", "UTC",
+	}
+}
 
-// utc returns an instant of a form with its zone.
-func utc(s string) string {
-	if s = strings.TrimSpace(s); localForm.MatchString(s) {
-		return s + ":00Z"
+// turns are the two instants of a time that clocks show twice.
+var turns = []string{"first", "second"}
+
+// setMoment has a form show an instant by the clocks of a zone.
+func setMoment(form url.Values, name string, at time.Time, zone *time.Location) {
+	shown := at.In(zone).Format(rules.ClockForm)
+	form.Set(name, shown)
+	if all, _ := rules.Moments(shown, zone); len(all) == len(turns) {
+		form.Set(name+"Turn", turns[slices.IndexFunc(all, func(one time.Time) bool { return !one.Before(at.Truncate(time.Minute)) })])
+	}
+}
+
+// moment returns an instant of a form: as it was typed, unless it was said which of two it is.
+func (r *request) moment(name string) string {
+	s := r.form(name)
+	zone := rules.FindZone(r.form("timeZone"))
+	if turn := slices.Index(turns, r.form(name+"Turn")); turn >= 0 && zone != nil {
+		if all, _ := rules.Moments(s, zone); len(all) == len(turns) {
+			return all[turn].Format(time.RFC3339)
+		}
 	}
 	return s
+}
+
+// Twice reports whether a form asks which instant a time is: clocks show it twice.
+func (p page) Twice(name string) bool {
+	return p.Form.Get(name+"Turn") != "" || p.Errors[name] == p.T("error."+string(rules.TimeTwice))
 }
 
 // formOf returns the values of the form of an event.
 func formOf(e events.Event) url.Values {
 	form := url.Values{
-		"title": {e.Title}, "description": {e.Description}, "startDate": {e.Start.Format(local)}, "location": {e.Location},
-		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "currency": {"RUB"},
+		"title": {e.Title}, "description": {e.Description}, "timeZone": {e.Zone}, "place": {e.Location},
+		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "isCancelled": checked(e.Cancelled), "currency": {"RUB"},
 	}
+	setMoment(form, "startDate", e.Start, e.Clock())
 	if !e.End.IsZero() {
-		form.Set("endDate", e.End.Format(local))
+		setMoment(form, "endDate", e.End, e.Clock())
 	}
 	if e.Capacity > 0 {
 		form.Set("capacity", strconv.Itoa(e.Capacity))
@@ -319,8 +353,8 @@ func minor(s, code string) int64 {
 // draft reads the form of an event.
 func (r *request) draft() events.Draft {
 	d := events.Draft{
-		Title: r.form("title"), Description: r.form("description"), Start: utc(r.form("startDate")), End: utc(r.form("endDate")), Location: r.form("location"),
-		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "",
+		Key: r.form("key"), Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
+		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "", Cancelled: r.form("isCancelled") != "",
 	}
 	if s := strings.TrimSpace(r.form("capacity")); s != "" {
 		n := number(s)
@@ -341,17 +375,49 @@ func (words) Price(p *rules.Price) string {
 	return amount(*p) + " " + p.Currency
 }
 
-// When says from when until when an event is.
+// offset writes how far the clocks of a place are from UTC at an instant, "UTC+3" or "UTC-3:30".
+func offset(at time.Time) string {
+	_, seconds := at.Zone()
+	if seconds == 0 {
+		return "UTC"
+	}
+	sign, minutes := "+", seconds/60
+	if minutes < 0 {
+		sign, minutes = "-", -minutes
+	}
+	if minutes%60 == 0 {
+		return fmt.Sprintf("UTC%s%d", sign, minutes/60)
+	}
+	return fmt.Sprintf("UTC%s%d:%02d", sign, minutes/60, minutes%60)
+}
+
+// When says from when until when an event is, by the clocks of its zone, and which zone it is.
 func (words) When(e events.Event) template.HTML {
-	start, end := e.Start.UTC().Format(stampForm), e.End.UTC().Format(stampForm)
-	if e.End.IsZero() {
-		return pages.Time(e.Start, pages.Date, start)
+	zone := e.Clock()
+	start, end := e.Start.In(zone), e.End.In(zone)
+	when := func(at time.Time, form pages.TimeForm, layout string) template.HTML {
+		return pages.TimeIn(at, form, zone.String(), at.Format(layout))
 	}
-	start = strings.TrimSuffix(start, " UTC")
-	if e.Start.Format(time.DateOnly) == e.End.Format(time.DateOnly) {
-		return pages.Time(e.Start, pages.Date, start) + "–" + pages.Time(e.End, pages.Hour, e.End.UTC().Format("15:04 UTC"))
+	says := when(start, pages.Date, eventForm)
+	switch {
+	case e.End.IsZero():
+	case start.Format(time.DateOnly) == end.Format(time.DateOnly):
+		says += "–" + when(end, pages.Hour, "15:04")
+	default:
+		says += " – " + when(end, pages.Date, eventForm)
 	}
-	return pages.Time(e.Start, pages.Date, start) + " – " + pages.Time(e.End, pages.Date, end)
+	if zone == time.UTC || zone.String() == "UTC" {
+		return says + " UTC"
+	}
+	return says + template.HTML(" ("+template.HTMLEscapeString(zone.String())+", "+offset(start)+")") //nolint:gosec // it is escaped
+}
+
+// eventForm is how pages write the times of events for readers without a script.
+const eventForm = "2006-01-02 15:04"
+
+// StampIn writes an instant by the clocks of the zone of an event.
+func (words) StampIn(t time.Time, e events.Event) template.HTML {
+	return pages.TimeIn(t, pages.Date, e.Clock().String(), t.In(e.Clock()).Format(eventForm))
 }
 
 // Teaser reports whether no more than the teaser of an event is seen.

@@ -20,10 +20,10 @@ func (s *web) forum() {
 	s.members("GET "+at, func(r *request) error { return s.sections(r, nil) })
 	s.members("POST "+admin, func(r *request) error {
 		_, err := s.Forum.NewSection(r.Context(), r.claim, forum.Section{
-			ID: r.form("sectionId"), Name: r.form("name"), Description: r.form("description"), Order: number(r.form("orderIndex")),
+			ID: r.form("sectionId"), Name: r.form("sectionName"), Description: r.form("description"), Order: number(r.form("orderIndex")),
 		})
 		if err != nil {
-			return s.sections(r, err)
+			return s.sections(r, renamed(err, "body.name", "body.sectionName"))
 		}
 		goOn(r, at+"?done=saved")
 		return nil

@@ -61,8 +61,8 @@ func (s *web) pages() {
 
 // A homeBody is what the first page shows: of a member what waits, and events that come.
 type homeBody struct {
-	Likes, Chats int
-	Events       []events.View
+	waits
+	Events []events.View
 }
 
 // homeEvents is how many events the first page shows.
@@ -72,7 +72,7 @@ func (s *web) home(r *request) error {
 	var b homeBody
 	coming, err := s.Events.List(r.Context(), r.claim, events.Query{}, "", homeEvents)
 	if err == nil && r.who != nil {
-		b.Likes, b.Chats, err = s.waiting(r)
+		b.waits, err = s.waiting(r)
 	}
 	if err != nil {
 		return err
@@ -84,29 +84,45 @@ func (s *web) home(r *request) error {
 // mostWaiting is how far likes that wait are counted.
 const mostWaiting = 99
 
-// waiting returns how many likes wait for an answer of the caller, and how many chats have messages
-// that the caller has not read, each of those on the first page of their list.
-func (s *web) waiting(r *request) (likes, unread int, err error) {
+// waits are numbers of news for a member: likes for an answer, matches to be seen, and chats
+// with messages that were not read. Matches and chats are those of the first page of their lists.
+type waits struct{ Likes, Matches, Chats int }
+
+func (s *web) waiting(r *request) (n waits, err error) {
 	received, err := s.Service.LikesReceived(r.Context(), r.claim, "", perPage)
 	if err != nil {
-		return 0, 0, err
+		return n, err
+	}
+	matches, err := s.Service.NewMatches(r.Context(), r.claim, perPage)
+	if err != nil {
+		return n, err
 	}
 	list, err := s.Chats.Chats(r.Context(), r.claim, "", perPage)
 	for _, c := range list.Chats {
 		if c.Unread > 0 {
-			unread++
+			n.Chats++
 		}
 	}
-	return len(received.Entries) + received.Anonymous, unread, err
+	n.Likes, n.Matches = len(received.Entries)+received.Anonymous, len(matches)
+	return n, err
 }
 
-// numbers answers with the numbers in the bar.
+// numbers answers with the numbers in the bar, unless the caller has them.
 func (s *web) numbers(r *request) error {
-	likes, unread, err := s.waiting(r)
+	tag, err := s.Service.NewsTag(r.Context(), r.claim)
 	if err != nil {
 		return err
 	}
-	return pages.Numbers(r.w, map[string]string{"likes": pages.Number(likes, mostWaiting), "chats": pages.Number(unread, perPage)})
+	r.w.Header().Set("ETag", `"`+tag+`"`)
+	if httpjson.ParseETags(r.Header.Values("If-None-Match")).Match(`"` + tag + `"`) {
+		r.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	n, err := s.waiting(r)
+	if err != nil {
+		return err
+	}
+	return pages.Numbers(r.w, map[string]string{"likes": pages.Number(n.Likes, mostWaiting), "matches": pages.Number(n.Matches, perPage), "chats": pages.Number(n.Chats, perPage)})
 }
 
 func (s *web) signUpPage(r *request) error {
@@ -400,6 +416,11 @@ const stampForm = "2006-01-02 15:04 UTC"
 // Stamp writes an instant for a page.
 func (words) Stamp(t time.Time) template.HTML {
 	return pages.Time(t, pages.Near, t.UTC().Format(stampForm))
+}
+
+// Dated writes an instant for a page, always with its day.
+func (words) Dated(t time.Time) template.HTML {
+	return pages.Time(t, pages.Date, t.UTC().Format(stampForm))
 }
 
 // Next returns the number of the thing at an index, as people count.

@@ -30,6 +30,7 @@ func (s *web) pairs() {
 	}))
 	s.members("GET "+Prefix+"/likes", s.likes)
 	s.members("GET "+Prefix+"/matches", s.matches)
+	s.members("GET "+Prefix+"/matches/{id}", s.match)
 	yes, no := true, false
 	like := func(anonymous *bool) func(context.Context, meet.Claim, string) (bool, error) {
 		return func(ctx context.Context, c meet.Claim, id string) (bool, error) {
@@ -55,7 +56,10 @@ func (s *web) pairs() {
 			}
 			to, done := do.to, what
 			switch {
-			case r.form("deck") != "" && !matched:
+			case matched:
+				goOn(r, Prefix+"/matches/"+id)
+				return nil
+			case r.form("deck") != "":
 				to, done = "/people", "deck."+what
 			case to == "":
 				to = "/people/" + id
@@ -104,12 +108,55 @@ func (s *web) likes(r *request) (err error) {
 	return s.render(r, http.StatusOK, page{Name: "likes", Title: "likes.title", Body: b})
 }
 
+// A matchesBody is what the page of matches shows. New are the ids of those that the reader has not
+// seen there yet.
+type matchesBody struct {
+	meet.Page
+	New map[string]bool
+}
+
 func (s *web) matches(r *request) error {
-	p, err := s.Service.Matches(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
+	after := r.URL.Query().Get("after")
+	p, err := s.Service.Matches(r.Context(), r.claim, after, perPage)
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "matches", Title: "matches.title", Body: p})
+	b := matchesBody{p, map[string]bool{}}
+	if after == "" && len(p.Entries) > 0 {
+		fresh, err := s.Service.NewMatches(r.Context(), r.claim, perPage)
+		if err != nil {
+			return err
+		}
+		for _, e := range fresh {
+			b.New[e.ID] = true
+		}
+		if len(fresh) > 0 {
+			if err := s.Service.SeeMatches(r.Context(), r.claim, p.Entries[0].At); err != nil {
+				return err
+			}
+		}
+	}
+	return s.render(r, http.StatusOK, page{Name: "matches", Title: "matches.title", Body: b})
+}
+
+// match shows the moment of a match. One who has no other that is new has seen all.
+func (s *web) match(r *request) error {
+	p, err := s.Service.Person(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if !p.Match {
+		goOn(r, Prefix+"/people/"+p.ID)
+		return nil
+	}
+	fresh, err := s.Service.NewMatches(r.Context(), r.claim, 2)
+	if err == nil && len(fresh) == 1 && fresh[0].ID == p.ID {
+		err = s.Service.SeeMatches(r.Context(), r.claim, fresh[0].At)
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(r, http.StatusOK, page{Name: "match", Title: "match.title", Body: p})
 }
 
 // N returns the words for a number of things: in Russian one, few or many.
@@ -154,6 +201,14 @@ func (w words) Note(e meet.Entry) string {
 		return w.T("likes.anonymous")
 	}
 	return ""
+}
+
+// Fresh says of a match that it is new.
+func (w words) Fresh(is bool) string {
+	if !is {
+		return ""
+	}
+	return w.T("matches.new")
 }
 
 // An act is a button that does something with another member.

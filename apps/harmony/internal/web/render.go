@@ -3,6 +3,7 @@ package web
 import (
 	"embed"
 	"net/url"
+	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
 )
@@ -47,6 +48,9 @@ type photo struct {
 // Value returns what the field holds.
 func (f field) Value() string { return f.Form.Get(f.Field) }
 
+// Asked reports whether a form asks which of two instants a time is, in the field of its turn.
+func (f field) Asked() bool { return f.Twice(strings.TrimSuffix(f.Field, "Turn")) }
+
 // Wrong returns why the field was refused.
 func (f field) Wrong() string { return f.Errors[f.Field] }
 
@@ -54,6 +58,9 @@ func (f field) Wrong() string { return f.Errors[f.Field] }
 func (f field) Hint() string {
 	if f.Fill == "new-password" {
 		return f.T("hint.new")
+	}
+	if f.Field == "content" && f.Type == "textarea" { // of a topic
+		return f.T("hint.topicContent")
 	}
 	if f.Has("hint." + f.Field) {
 		return f.T("hint." + f.Field)

@@ -36,13 +36,19 @@ var targets = []string{"kind", "userId", "imageId", "chatId", "messageId", "topi
 // Targets are those fields.
 func (page) Targets() []string { return targets }
 
-// Speaker returns who wrote a text of a snapshot, if its name says so.
+// Speaker returns what a text of a snapshot is, or who wrote it, if its name says so.
 func (p page) Speaker(name string) string {
 	if _, by, ok := strings.Cut(name, "_"); ok {
 		return p.T("reports." + by)
 	}
+	if p.Has("field." + name) {
+		return p.T("field." + name)
+	}
 	return ""
 }
+
+// Shows reports whether a text of a snapshot is the address of a picture.
+func (page) Shows(name string) bool { return name == "imageUrl" || name == "profileImageUrl" }
 
 // reportForm shows the form of a report, with the target in fields that are not shown.
 func (s *web) reportForm(r *request, of url.Values, refused error) error {

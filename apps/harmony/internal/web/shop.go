@@ -30,7 +30,7 @@ func (s *web) shop() {
 	s.members("GET "+admin+"/new", func(r *request) error { return s.item(r, "", nil) })
 	s.members("GET "+admin+"/{id}", func(r *request) error { return s.item(r, r.PathValue("id"), nil) })
 	s.members("POST "+admin, func(r *request) error {
-		_, err := s.Shop.New(r.Context(), r.claim, r.item())
+		_, err := s.Shop.New(r.Context(), r.claim, r.item(), r.form("key"))
 		return s.savedItem(r, "", err)
 	})
 	s.members("POST "+admin+"/{id}", func(r *request) error {

@@ -16,7 +16,7 @@ var blogWords = map[string][2]string{
 	"field.tags":          {"Метки", "Tags"},
 	"field.postPublished": {"Опубликовано", "Published"},
 	"hint.postPublished":  {"До этого запись видят только администраторы.", "Until then admins alone see it."},
-	"field.publishedAt":   {"Показать с (UTC)", "Show from (UTC)"},
+	"field.publishedAt":   {"Показать с", "Show from"},
 	"hint.tags":           {"Через запятую, до 10.", "Up to 10, with commas between them."},
 	"hint.publishedAt":    {"Если не указать, сразу.", "At once if you leave it out."},
 

@@ -38,6 +38,10 @@ var forumWords = map[string][2]string{
 	"option.audience.attendeesOnly": {"участники события", "those who attend"},
 	"option.audience.specificUsers": {"выбранные", "some members"},
 	"hint.sectionId":                {"От 2 до 40 строчных латинских букв, цифр и дефисов.", "2 to 40 of a to z, digits and hyphens."},
+	"field.sectionName":             {"Название раздела", "Name of the section"},
+	"hint.sectionName":              {"От 1 до 200 символов.", "1 to 200 characters."},
+	"hint.topicContent":             {"От 10 до 5000 символов.", "10 to 5,000 characters."},
+	"hint.reply":                    {"До 5000 символов.", "Up to 5,000 characters."},
 	"hint.orderIndex":               {"Меньшие числа выше.", "Lower numbers come first."},
 
 	"error.SECTION_NOT_FOUND":          {"Такого раздела нет.", "There is no such section."},
