@@ -75,7 +75,7 @@ func TestBrowser(t *testing.T) {
 	upload(ann, "green.png", photo(t))
 	ann.Sends(".upload .primary").Sees("document.querySelectorAll('.photos img').length === 2")
 	upload(ann, "page.html", "<html>")
-	ann.Sends(".upload .primary").Reads("Give a JPEG, PNG or WebP picture")
+	ann.Sends(".upload .primary").Reads("Give a JPEG, PNG, WebP or GIF picture")
 	browsertest.Accessible(ann, axe, "photos")
 	ann.Sends(".photos [action$=first] button").Reads("Saved.").Sends(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
 
