@@ -116,6 +116,7 @@ type Basics struct {
 	Username string  `json:"username" doc:"3 to 100 of A-Z a-z 0-9 . _ with a letter first. It never changes" example:"Ann_1"`
 	FullName string  `json:"fullName" doc:"1 to 100 characters" example:"Ann"`
 	Bio      *string `json:"bio,omitempty" doc:"Up to 500 characters" example:"I like tea"`
+	Picture  *string `json:"profileAssetId,omitempty" doc:"A picture of the purpose profile, or \"\" for none" example:"01KA000000000000000000000C"`
 }
 
 // ProfileChange are changes of a profile; absent members stay as they are.
@@ -123,6 +124,7 @@ type ProfileChange struct {
 	Username *string `json:"username,omitempty" doc:"Only if there is none yet" example:"Ann_1"`
 	FullName *string `json:"fullName,omitempty" doc:"1 to 100 characters" example:"Ann"`
 	Bio      *string `json:"bio,omitempty" doc:"Up to 500 characters" example:"I like tea"`
+	Picture  *string `json:"profileAssetId,omitempty" doc:"A picture of the purpose profile, or \"\" for none" example:"01KA000000000000000000000C"`
 }
 
 // Terms are the texts that a person accepts.
@@ -136,10 +138,11 @@ type Person struct {
 	UserID   *string `json:"userId" doc:"The id of the person; null of one who has left" example:"01KA0000000000000000000001"`
 	Username *string `json:"username" doc:"Unique whatever its case; null of one who has left" example:"Ann_1"`
 	FullName string  `json:"fullName" doc:"As the person wrote it, or Deleted user" example:"Ann"`
+	Picture  *string `json:"profileAssetId" doc:"The picture of the person, or null" example:"01KA000000000000000000000C"`
 }
 
 func personOf(p people.Person) Person {
-	return Person{httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName}
+	return Person{httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName, httpjson.OptionalText(p.Picture)}
 }
 
 // MyCounts are numbers that go with an account.
@@ -156,6 +159,7 @@ type Me struct {
 	Username               *string  `json:"username" doc:"Null until it is chosen" example:"Ann_1"`
 	FullName               string   `json:"fullName" doc:"Empty until it is given" example:"Ann"`
 	Bio                    string   `json:"bio" doc:"About the person" example:"I like tea"`
+	Picture                *string  `json:"profileAssetId" doc:"The picture of the person, or null" example:"01KA000000000000000000000C"`
 	Phone                  string   `json:"phone" doc:"The number in part; others do not see it" example:"+34•••••01"`
 	OnboardingStep         Step     `json:"onboardingStep" doc:"How far the onboarding is" example:"completed"`
 	IsOnboardingCompleted  bool     `json:"isOnboardingCompleted" doc:"Whether nothing is missing" example:"true"`
@@ -168,7 +172,7 @@ type Me struct {
 
 func meOf(m people.Me) Me {
 	return Me{
-		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
+		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Picture: httpjson.OptionalText(m.Picture), Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: httpjson.OptionalText(m.TermsVersion), AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion), AcceptedAt: httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
 		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
 	}

@@ -15,11 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/stream"
@@ -27,6 +30,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -39,6 +43,7 @@ import (
 type world struct {
 	t *testing.T
 	http.Handler
+	assets     *assets.Service
 	people     *people.Service
 	hubs       *hubs.Service
 	posts      *posts.Service
@@ -68,8 +73,9 @@ func newWorld(t *testing.T) *world {
 		require.NoError(t, w.queues.Create(t.Context(), name))
 	}
 	require.NoError(t, rows.DB.Create(t.Context(), tables.All()...))
+	w.assets = assets.New(assets.Config{Store: rows, Tables: tables, Entropy: entropy, Blobs: calls.Blobs(duubletest.Blobs(time.Now), w.calls.Make), Pictures: picture.NewMakerOf(assets.MaxPixels)})
 	w.people = people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
+		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}}, Assets: w.assets,
 		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
@@ -90,7 +96,7 @@ func newWorld(t *testing.T) *world {
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	door := func(admission *httpjson.Admission, poll, open time.Duration) http.Handler {
 		return api.New(api.Config{
-			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
+			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, Pictures: &pictures.Service{Assets: w.assets, Posts: w.posts, ADay: 100}, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
 			Streams: stream.New(stream.Config{Posts: w.posts, Poll: poll, For: open}),
 		})
 	}

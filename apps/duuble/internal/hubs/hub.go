@@ -40,6 +40,7 @@ type Change struct{ Name, Description, Link *string }
 type Hub struct {
 	ID, Name, Description string
 	Link                  string // "" if there is none
+	Picture               string // the asset of its picture, "" of a hub of before
 	CreatedAt             time.Time
 	Members               int64
 	Mine                  *Membership // of the viewer, nil if there is none
@@ -79,6 +80,15 @@ func (s *Service) readHub(ctx context.Context, id string) (*Hub, error) {
 		return nil, err
 	}
 	return parseHub(*row), nil
+}
+
+// PictureOf returns the asset of the picture of a hub, "" if there is none.
+func (s *Service) PictureOf(ctx context.Context, id string) (string, error) {
+	h, err := s.readHub(ctx, id)
+	if err != nil || h == nil {
+		return "", err
+	}
+	return h.Picture, nil
 }
 
 // A tally is how many members a hub has.

@@ -60,13 +60,14 @@ const (
 // comment on it, or of a hub, a discussion and a message, with bars between.
 type Target struct{ Kind, ID string }
 
-// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub.
-type Copy struct{ UserID, Username, Name, Text string }
+// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub. Picture is the asset
+// of the picture that is there, and in a report that of a copy of it; "" if there is none.
+type Copy struct{ UserID, Username, Name, Text, Picture string }
 
 // CopyOf returns a copy of texts of a person, of which those that are empty are left out.
 func CopyOf(by people.Person, texts ...string) Copy {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
-	return Copy{by.ID, by.Username, by.FullName, strings.Join(texts, "\n\n")}
+	return Copy{UserID: by.ID, Username: by.Username, Name: by.FullName, Text: strings.Join(texts, "\n\n")}
 }
 
 // The kinds of targets.
@@ -77,6 +78,23 @@ const (
 	AComment = "comment"
 	AMessage = "message"
 )
+
+// Reported is the kind of a thing that is a report, in the name of a thing whose picture an asset is.
+const Reported = "report"
+
+// pictureOf names the report whose picture an asset is.
+func (r *Report) pictureOf() string { return Reported + "|" + r.ReporterID + "|" + r.Target.rowKey() }
+
+// PictureOf returns the asset of the picture of a report, by the name of the report without its
+// kind, "" if there is none.
+func (s *Service) PictureOf(ctx context.Context, of string) (string, error) {
+	user, target, _ := strings.Cut(of, "|")
+	r, err := s.readReport(ctx, user, target)
+	if err != nil || r == nil {
+		return "", err
+	}
+	return r.Copy.Picture, nil
+}
 
 // Parts returns the ids of a target.
 func (t Target) Parts() []string { return strings.Split(t.ID, "|") }
@@ -128,6 +146,7 @@ var reportColumns = rowstore.Columns[Report]{
 	rowstore.Text("copy_username", func(r *Report) *string { return &r.Copy.Username }).Optional(),
 	rowstore.Text("copy_name", func(r *Report) *string { return &r.Copy.Name }).Optional(),
 	rowstore.Text("copy_text", func(r *Report) *string { return &r.Copy.Text }).Optional(),
+	rowstore.Text("copy_asset_id", func(r *Report) *string { return &r.Copy.Picture }).Optional(),
 }
 
 func (r *Report) toRow() table.Row {
@@ -226,6 +245,9 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 	if err = s.People.Count(ctx, limit, window, id); err != nil {
 		return r, false, err
 	}
+	if made.Copy.Picture, err = s.People.Assets.Copy(ctx, seen.Picture, made.pictureOf()); err != nil {
+		return r, false, err
+	}
 	if err = s.writePointers(ctx, append(made.pointers(), made.byStatus(Open))...); err != nil {
 		return r, false, err
 	}
@@ -243,6 +265,9 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 	})
 	if err == nil && !isNew {
 		err = s.RemoveKey(ctx, s.Tables.Admin, made.byStatus(Open).Key)
+	}
+	if err == nil && r.Copy.Picture != made.Copy.Picture {
+		err = s.People.Assets.Remove(ctx, made.Copy.Picture)
 	}
 	return r, isNew, err
 }
@@ -413,6 +438,9 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 	for _, row := range r.pointers() {
 		keys = append(keys, row.Key)
 	}
+	if err := s.People.Assets.Remove(ctx, r.Copy.Picture); err != nil {
+		return err
+	}
 	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.rowKey())), func(key table.Key) bool { return key == last })
 	for _, key := range append(others, last) {
 		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
@@ -492,17 +520,30 @@ func (s *Service) eachPointer(ctx context.Context, do func(*Report, table.Row) e
 	return nil
 }
 
-// Repair writes the rows that name reports. After a restore some may be missing.
+// Repair writes the rows that name reports. After a restore some may be missing, or a picture.
 func (s *Service) Repair(ctx context.Context) error {
-	return s.eachPointer(ctx, func(_ *Report, row table.Row) error { return s.Upsert(ctx, s.Tables.Admin, row) })
+	return s.eachPointer(ctx, func(r *Report, row table.Row) error {
+		missing, err := s.People.Assets.IsMissing(ctx, r.pictureOf(), r.Copy.Picture)
+		if missing {
+			r.Copy.Picture = ""
+			err = s.Change(ctx, s.Tables.Admin, func(context.Context) ([]table.Op, error) { return []table.Op{rowstore.Put(r.toRow())}, nil })
+		}
+		if err != nil {
+			return err
+		}
+		return s.Upsert(ctx, s.Tables.Admin, row)
+	})
 }
 
-// VerifyRows reports rows that are missing by which reports are found.
+// VerifyRows reports rows that are missing by which reports are found, and pictures.
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
 	return s.eachPointer(ctx, func(r *Report, row table.Row) error {
 		there, err := s.GetRow(ctx, s.Tables.Admin, row.Key)
 		if err == nil && there == nil {
 			report(fmt.Sprintf("report %s: a row that names it is missing", r.ID))
+		}
+		if err == nil && row.Key == r.byStatus(r.Status).Key {
+			err = s.People.Assets.VerifyThing(ctx, r.pictureOf(), r.Copy.Picture, report)
 		}
 		return err
 	})

@@ -23,6 +23,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -91,8 +92,9 @@ func TestExplore(t *testing.T) {
 		}
 		x.queues = memory.NewQueues(x.Explorer.Now)
 		require.NoError(t, x.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
+		x.blobs = duubletest.CopyBlobs(t, w.blobs, x.Explorer.Now)
 		calm := duubletest.Rows(x.db, x.Explorer.Now)
-		x.calm = x.service(calm, x.queues, x.Luck.Uint64())
+		x.calm = x.service(calm, x.blobs, x.queues, x.Luck.Uint64())
 		synctest.Test(t, func(*testing.T) {
 			x.TimeOuts, x.Crashes = x.Luck.IntN(6), x.Luck.IntN(2) // of commands with some twenty calls
 			x.Run(15+x.Luck.IntN(25), x.begin, x.look)
@@ -109,6 +111,7 @@ type explorer struct {
 	t        *testing.T
 	db       *watched
 	queues   *memory.Queues
+	blobs    blob.Store
 	phone    duubletest.Phone
 	calm     *posts.Service // whose calls all pass
 	services map[*chaos.Process]*posts.Service
@@ -163,9 +166,9 @@ type answer struct {
 }
 
 // service returns the service of a process.
-func (x *explorer) service(rows *rowstore.Store, queues queue.Queues, seed uint64) *posts.Service {
+func (x *explorer) service(rows *rowstore.Store, blobs blob.Store, queues queue.Queues, seed uint64) *posts.Service {
 	luck := repeatable.Seeded(seed)
-	accounts := duubletest.People(rows, queues, luck, keyring.Ring{make([]byte, 32)}, &x.phone)
+	accounts := duubletest.People(rows, blobs, queues, luck, keyring.Ring{make([]byte, 32)}, &x.phone)
 	accounts.Keep = keepFor
 	accounts.Admins = []string{duubletest.Number(managing + 1)}
 	s := service(x.t, queues, luck, accounts)
@@ -182,7 +185,7 @@ func (x *explorer) process() *posts.Service {
 			DB: p.Tables(x.db), Now: p.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { go do() }, Sleep: p.Sleep,
 			Random: func(time.Duration) time.Duration { return 0 },
 		}
-		s := x.service(rows, p.Queues(x.queues), x.Luck.Uint64())
+		s := x.service(rows, p.Blobs(x.blobs), p.Queues(x.queues), x.Luck.Uint64())
 		x.services[p], x.talks[s] = s, discussions.New(s)
 	}
 	return x.services[p]

@@ -291,7 +291,9 @@ func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (
 	switch t.Kind {
 	case manage.APerson:
 		u, err := s.People.SeenBy(ctx, c.UserID, t.ID)
-		return manage.CopyOf(u.Person(), u.FullName, u.Bio), err
+		copied := manage.CopyOf(u.Person(), u.FullName, u.Bio)
+		copied.Picture = u.Picture
+		return copied, err
 	case manage.AHub:
 		h, err := s.Hubs.Get(ctx, c, t.ID)
 		return manage.CopyOf(people.Person{}, h.Name, h.Description), err
@@ -353,6 +355,20 @@ func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (
 		parts = append(parts, text, x.LinkURL, x.LinkTitle, x.LinkDescription)
 	}
 	return manage.CopyOf(by, parts...), err
+}
+
+// PictureOf returns the asset that a thing names as its picture, also one that was deleted and can
+// come back, "" if there is none.
+func (s *Service) PictureOf(ctx context.Context, thing string) (string, error) {
+	switch kind, of, _ := strings.Cut(thing, "|"); kind {
+	case manage.APerson:
+		return s.People.PictureOf(ctx, of)
+	case manage.AHub:
+		return s.Hubs.PictureOf(ctx, of)
+	case manage.Reported:
+		return s.Manage.PictureOf(ctx, of)
+	}
+	return "", nil
 }
 
 // removeReported deletes what is reported, for those who manage the service.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/fault"
@@ -53,7 +54,8 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/welcome", person, s.welcomePage)
 	s.handle("POST "+Prefix+"/welcome", person, s.welcome)
 	s.handle("GET "+Prefix+"/me", member, func(r *request) error { return s.me(r, nil) })
-	s.handle("POST "+Prefix+"/me", member, s.saveMe)
+	s.route("POST "+Prefix+"/me", member, maxUpload, s.saveMe)
+	s.handle("GET "+Prefix+"/pictures/{id}", anyone, s.picture)
 	s.handle("POST "+Prefix+"/me/sessions/{id}/end", person, s.endSession)
 	s.handle("POST "+Prefix+"/me/sign-out", person, s.signOutEverywhere)
 	s.handle("GET "+Prefix+"/compose", member, s.composePage)
@@ -219,7 +221,7 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}}}
+	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}, "picture": {me.Picture}}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -228,7 +230,11 @@ func (s *web) me(r *request, refused error) error {
 
 func (s *web) saveMe(r *request) error {
 	name, bio := r.form("fullName"), r.form("bio")
-	if _, err := s.People.SetBasics(r.Context(), r.claim, people.Basics{FullName: &name, Bio: &bio}); err != nil {
+	picture, err := s.sentPicture(r, assets.Profile)
+	if err == nil {
+		_, err = s.People.SetBasics(r.Context(), r.claim, people.Basics{FullName: &name, Bio: &bio, Picture: &picture})
+	}
+	if err != nil {
 		return s.me(r, err)
 	}
 	goOn(r, Prefix+"/me?done=saved")

@@ -17,16 +17,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 )
@@ -76,8 +80,9 @@ func newWorld(t *testing.T) *world {
 	}
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
+	kept := assets.New(assets.Config{Store: rows, Tables: tables, Entropy: rand.Reader, Blobs: duubletest.Blobs(w.Now), Pictures: picture.NewMakerOf(assets.MaxPixels)})
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Assets: kept, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
@@ -87,7 +92,7 @@ func newWorld(t *testing.T) *world {
 	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.over = func(a *httpjson.Admission) http.Handler {
 		return web.New(web.Config{
-			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
+			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Pictures: &pictures.Service{Assets: kept, Posts: all, ADay: 100}, Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
 			Admission: a, Log: slog.New(slog.DiscardHandler), Now: w.Now,
 		})
 	}
