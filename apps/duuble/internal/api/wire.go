@@ -274,6 +274,7 @@ func (Slider) Schema(huma.Registry) *huma.Schema {
 type Article struct {
 	Kind            string `json:"kind"`
 	Text            string `json:"text,omitempty"`
+	AssetID         string `json:"assetId,omitempty"`
 	LinkURL         string `json:"linkUrl,omitempty"`
 	LinkTitle       string `json:"linkTitle,omitempty"`
 	LinkDescription string `json:"linkDescription,omitempty"`
@@ -283,9 +284,9 @@ type Article struct {
 // Schema returns an object that may be null.
 func (Article) Schema(huma.Registry) *huma.Schema {
 	kind := openapi.OneOf(posts.Kinds)
-	kind.Description, kind.Examples = "text, link, or mixed for both", []any{"mixed"}
+	kind.Description, kind.Examples = "text, link, media for a picture, or mixed for two or three of them", []any{"mixed"}
 	return nullable(map[string]*huma.Schema{
-		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
+		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "assetId": text("A picture of the purpose post", "01KA000000000000000000000C"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
 		"linkTitle": text("Up to 200 characters", "Tea"), "linkDescription": text("Up to 500 characters", "A history"),
 		"hasMore": {Type: huma.TypeBoolean, Description: "In lists: whether text is the first 500 characters of a longer one, which GET /posts/{id} has. No one needs to send it", Examples: []any{false}},
 	}, "kind")
@@ -304,7 +305,7 @@ func (p NewPost) draft() (posts.Draft, error) {
 	slider, err := p.Slider.draft()
 	d := posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: slider}
 	if a := p.Article; a != nil {
-		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
+		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, Picture: a.AssetID, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
 	}
 	return d, err
 }
@@ -375,7 +376,7 @@ func (a *api) cardOf(c posts.Card) Card {
 		card.TakenOutOf = append(card.TakenOutOf, HubName{hub.ID, hub.Name})
 	}
 	if a := c.Article; a != nil {
-		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription, a.More}
+		card.Article = &Article{a.Kind, a.Text, a.Picture, a.LinkURL, a.LinkTitle, a.LinkDescription, a.More}
 	}
 	if c.Slider != nil {
 		s := a.summaryOf(c.ID, c.Result)

@@ -222,19 +222,22 @@ func (s *Service) Begin(ctx context.Context, a Asset) (Asset, error) {
 func (s *Service) pointAt(ctx context.Context, a Asset) error {
 	return rowstore.Both(ctx, func(ctx context.Context) error {
 		return s.Upsert(ctx, s.Tables.Users, table.Row{Key: ofUser(a.UserID, a.ID)})
-	}, func(ctx context.Context) error { return s.lookAgain(ctx, a.UserID, a.ID, 0) })
+	}, func(ctx context.Context) error { return s.lookAgain(ctx, a.UserID, a.ID, a.CreatedAt) })
 }
 
-// lookAgain has Sweep look at an asset UnusedFor from now, or that much earlier.
-func (s *Service) lookAgain(ctx context.Context, user, id string, earlier time.Duration) error {
-	return s.dueRows().Add(ctx, s.Now().Add(-earlier), id, table.Prop{Name: "user_id", Value: table.String(user)})
+// lookAgain has Sweep look at an asset UnusedFor after a time.
+func (s *Service) lookAgain(ctx context.Context, user, id string, at time.Time) error {
+	return s.dueRows().Add(ctx, at, id, table.Prop{Name: "user_id", Value: table.String(user)})
 }
+
+// soon is the time for lookAgain after which Sweep looks once all that goes on now has landed.
+func (s *Service) soon() time.Time { return s.Now().Add(landsIn - UnusedFor) }
 
 // Fill completes an asset of a user by the bytes of its file. The same bytes again are as good.
 func (s *Service) Fill(ctx context.Context, user, id string, file []byte) (Asset, error) {
 	a, err := s.Read(ctx, id)
-	if err == nil && (a == nil || a.UserID != user) {
-		err = Missing()
+	if err == nil && (a == nil || a.UserID != user || a.Status == Pending && s.Now().Sub(a.CreatedAt) >= UnusedFor-landsIn) {
+		err = Missing() // also of one that is about to be swept
 	}
 	if err != nil {
 		return Asset{}, err
@@ -347,7 +350,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 	if err != nil || a == nil {
 		return err
 	}
-	return s.lookAgain(ctx, a.UserID, id, UnusedFor-landsIn)
+	return s.lookAgain(ctx, a.UserID, id, s.soon())
 }
 
 // Remove removes an asset for good, with its files. "" is none.
@@ -365,7 +368,10 @@ func (s *Service) Remove(ctx context.Context, id string) error {
 	if err != nil || a == nil {
 		return err
 	}
-	return s.removeAll(ctx, a.UserID, id)
+	if err := s.removeAll(ctx, a.UserID, id); err != nil {
+		return err
+	}
+	return s.RemoveKey(ctx, s.Tables.Admin, s.dueRows().Key(a.CreatedAt, id))
 }
 
 // condemn returns the write after which nothing is attached to an asset any more.
@@ -379,8 +385,19 @@ func (a *Asset) condemn() []table.Op {
 
 // removeAll removes the files and the rows of an asset, of which there may be some.
 func (s *Service) removeAll(ctx context.Context, user, id string) error {
+	if err := s.dropFiles(ctx, folder(user, id)); err != nil {
+		return err
+	}
+	if err := s.RemoveKey(ctx, s.Tables.Names, keyOf(id)); err != nil {
+		return err
+	}
+	return s.RemoveKey(ctx, s.Tables.Users, ofUser(user, id)) // by which the rest is found, if it stops
+}
+
+// dropFiles removes the files whose names have a beginning.
+func (s *Service) dropFiles(ctx context.Context, prefix string) error {
 	for next, more := "", true; more; more = next != "" {
-		page, err := s.Blobs.List(ctx, Container, folder(user, id), blob.MaxPage, next)
+		page, err := s.Blobs.List(ctx, Container, prefix, blob.MaxPage, next)
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
@@ -393,10 +410,7 @@ func (s *Service) removeAll(ctx context.Context, user, id string) error {
 		}
 		next = page.Next
 	}
-	if err := s.RemoveKey(ctx, s.Tables.Users, ofUser(user, id)); err != nil {
-		return err
-	}
-	return s.RemoveKey(ctx, s.Tables.Names, keyOf(id))
+	return nil
 }
 
 func (s *Service) drop(ctx context.Context, names []string) error {
@@ -489,7 +503,7 @@ func (s *Service) Sweep(ctx context.Context, named func(ctx context.Context, thi
 			late = rowstore.Overtaken(err) // it was attached or completed at this moment
 		}
 		if late {
-			return s.lookAgain(ctx, user, id, UnusedFor-landsIn)
+			return s.lookAgain(ctx, user, id, s.soon())
 		}
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -512,7 +526,24 @@ func (s *Service) ForgetUser(ctx context.Context, user string) error {
 			return rowstore.Unavailable(err)
 		}
 	}
-	return nil
+	return s.dropFiles(ctx, strings.ToLower(user)+"/") // of uploads that went on meanwhile
+}
+
+// Of returns the assets of a user.
+func (s *Service) Of(ctx context.Context, user string) (found []Asset, err error) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Users, table.Prefix(schema.User(user), rows)) {
+		if err != nil {
+			return nil, rowstore.Unavailable(err)
+		}
+		a, err := s.Read(ctx, strings.TrimPrefix(row.Row, rows))
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			found = append(found, *a)
+		}
+	}
+	return found, nil
 }
 
 // all calls do for each asset.
@@ -542,6 +573,14 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (n int, e
 		}
 		if row == nil {
 			report(fmt.Sprintf("picture %s: the row by which it is found from its owner is missing", a.ID))
+		}
+		if row == nil || err != nil || a.Thing != "" {
+			// a picture that is of a thing goes with it
+		} else if row, err = s.GetRow(ctx, s.Tables.Admin, s.dueRows().Key(a.CreatedAt, a.ID)); err == nil && row == nil {
+			report(fmt.Sprintf("picture %s: it is of nothing, and the row by which it is swept is missing", a.ID))
+		}
+		if err != nil {
+			return err
 		}
 		for i := range a.files() {
 			if a.Status != Completed {

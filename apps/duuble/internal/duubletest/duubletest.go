@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/assets"
+	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
@@ -59,10 +60,9 @@ func Blobs(now func() time.Time) blob.Store {
 	return b
 }
 
-// CopyBlobs returns files in memory that are those of another store.
-func CopyBlobs(t testing.TB, from blob.Store, now func() time.Time) blob.Store {
+// CopyBlobs copies all files into another store.
+func CopyBlobs(t testing.TB, from, to blob.Store) {
 	t.Helper()
-	to := Blobs(now)
 	page, err := from.List(t.Context(), assets.Container, "", blob.MaxPage, "")
 	require.NoError(t, err)
 	for _, item := range page.Items {
@@ -70,7 +70,6 @@ func CopyBlobs(t testing.TB, from blob.Store, now func() time.Time) blob.Store {
 		require.NoError(t, err)
 		require.NoError(t, to.Put(t.Context(), assets.Container, item.Name, got.Body))
 	}
-	return to
 }
 
 // Assets are pictures over rows and files.
@@ -96,6 +95,17 @@ func Picture(t testing.TB, s *assets.Service, c people.Claim, purpose string) st
 	_, err = s.Fill(t.Context(), c.UserID, id, PNG)
 	require.NoError(t, err)
 	return id
+}
+
+// NewHub makes a hub of a person, with a picture unless the draft has one.
+func NewHub(t testing.TB, s *hubs.Service, c people.Claim, d hubs.Draft) hubs.Hub {
+	t.Helper()
+	if d.Picture == "" {
+		d.Picture = Picture(t, s.People.Assets, c, assets.Hub)
+	}
+	h, err := s.Create(t.Context(), c, d)
+	require.NoError(t, err)
+	return h
 }
 
 // People are accounts whose codes come to a phone, without a limit.

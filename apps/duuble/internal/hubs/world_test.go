@@ -58,8 +58,7 @@ func (w *world) enter(i int) people.Claim {
 // make makes a hub of a person.
 func (w *world) make(c people.Claim) string {
 	w.t.Helper()
-	h, err := w.Create(w.t.Context(), c, hubs.Draft{Name: "Tea"})
-	require.NoError(w.t, err)
+	h := duubletest.NewHub(w.t, w.Service, c, hubs.Draft{Name: "Tea"})
 	return h.ID
 }
 

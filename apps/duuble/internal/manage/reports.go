@@ -83,7 +83,7 @@ const (
 const Reported = "report"
 
 // pictureOf names the report whose picture an asset is.
-func (r *Report) pictureOf() string { return Reported + "|" + r.ReporterID + "|" + r.Target.rowKey() }
+func (r *Report) pictureOf() string { return Reported + "|" + r.ReporterID + "|" + r.Target.Name() }
 
 // PictureOf returns the asset of the picture of a report, by the name of the report without its
 // kind, "" if there is none.
@@ -96,6 +96,19 @@ func (s *Service) PictureOf(ctx context.Context, of string) (string, error) {
 	return r.Copy.Picture, nil
 }
 
+// DropPicture takes the picture off a report.
+func (s *Service) DropPicture(ctx context.Context, of, picture string) error {
+	user, target, _ := strings.Cut(of, "|")
+	return s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
+		r, err := s.readReport(ctx, user, target)
+		if err != nil || r == nil || r.Copy.Picture != picture {
+			return nil, err
+		}
+		r.Copy.Picture = ""
+		return []table.Op{rowstore.Put(r.toRow())}, nil
+	})
+}
+
 // Parts returns the ids of a target.
 func (t Target) Parts() []string { return strings.Split(t.ID, "|") }
 
@@ -106,7 +119,8 @@ func (t Target) isNamed() bool {
 	return len(ids) == parts[t.Kind] && !slices.ContainsFunc(ids, func(id string) bool { return !schema.IsID(id) })
 }
 
-func (t Target) rowKey() string { return t.Kind + "|" + t.ID }
+// Name is how rows name the target, and assets whose picture they are.
+func (t Target) Name() string { return t.Kind + "|" + t.ID }
 
 // A Report is what a person reports.
 type Report struct {
@@ -150,7 +164,7 @@ var reportColumns = rowstore.Columns[Report]{
 }
 
 func (r *Report) toRow() table.Row {
-	return table.Row{Key: reportKey(r.ReporterID, r.Target.rowKey()), ETag: r.etag, Props: reportColumns.Props(r)}
+	return table.Row{Key: reportKey(r.ReporterID, r.Target.Name()), ETag: r.etag, Props: reportColumns.Props(r)}
 }
 
 func parseReport(row table.Row) *Report {
@@ -173,13 +187,13 @@ func (s *Service) readReport(ctx context.Context, user, target string) (*Report,
 func (r *Report) byStatus(status string) table.Row {
 	return table.Row{Key: table.Key{Partition: statusRows + status, Row: rowstore.Descending(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
 		{Name: "reporter_id", Value: table.String(r.ReporterID)},
-		{Name: "target", Value: table.String(r.Target.rowKey())},
+		{Name: "target", Value: table.String(r.Target.Name())},
 	}}
 }
 
 // byTarget returns the row by which it is found from its target.
 func (r *Report) byTarget() table.Row {
-	return table.Row{Key: table.Key{Partition: targetRows + r.Target.rowKey(), Row: r.ReporterID}}
+	return table.Row{Key: table.Key{Partition: targetRows + r.Target.Name(), Row: r.ReporterID}}
 }
 
 // pointers are all rows that name a report, but for that of its status.
@@ -188,7 +202,7 @@ func (r *Report) pointers() []table.Row {
 	if r.Copy.UserID != "" {
 		rows = append(rows, table.Row{Key: table.Key{Partition: authorRows + r.Copy.UserID, Row: r.ID}, Props: table.Props{
 			{Name: "reporter_id", Value: table.String(r.ReporterID)},
-			{Name: "target", Value: table.String(r.Target.rowKey())},
+			{Name: "target", Value: table.String(r.Target.Name())},
 		}})
 	}
 	return rows
@@ -218,7 +232,7 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 			seen, unseen = s.Look(ctx, c, t)
 			return nil
 		}, func(ctx context.Context) (err error) {
-			there, err = s.readReport(ctx, c.UserID, t.rowKey())
+			there, err = s.readReport(ctx, c.UserID, t.Name())
 			return err
 		})
 	} else {
@@ -252,7 +266,7 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 		return r, false, err
 	}
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
-		there, err := s.readReport(ctx, u.ID, t.rowKey())
+		there, err := s.readReport(ctx, u.ID, t.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -401,7 +415,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 		return Report{}, err
 	}
 	change := schema.NewID(s.Now().UTC(), s.Entropy)
-	user, target := r.ReporterID, r.Target.rowKey()
+	user, target := r.ReporterID, r.Target.Name()
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) (ops []table.Op, err error) {
 		if r, err = s.readReport(ctx, user, target); err != nil {
 			return nil, err
@@ -441,7 +455,7 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 	if err := s.People.Assets.Remove(ctx, r.Copy.Picture); err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.rowKey())), func(key table.Key) bool { return key == last })
+	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.Name())), func(key table.Key) bool { return key == last })
 	for _, key := range append(others, last) {
 		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
 			return err
@@ -452,10 +466,10 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 
 // Forget removes the reports of something that goes for good.
 func (s *Service) Forget(ctx context.Context, t Target) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.rowKey()}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.Name()}) {
 		var r *Report
 		if err == nil {
-			r, err = s.readReport(ctx, row.Row, t.rowKey())
+			r, err = s.readReport(ctx, row.Row, t.Name())
 		}
 		if err == nil && r != nil {
 			err = s.removeReport(ctx, r, row.Key)

@@ -517,7 +517,7 @@ func (s *Service) Repair(ctx context.Context) error {
 		}
 		write := func(name string, row table.Row) error { return s.Upsert(ctx, name, row) }
 		if u := parseUser(row); err == nil && row.Row == meRow {
-			if err = s.dropPicture(ctx, u); err == nil {
+			if err = s.dropMissing(ctx, u); err == nil {
 				err = s.searchIndex().Want(u.ID, u.searchWords(), write)
 			}
 		}

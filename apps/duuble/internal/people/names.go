@@ -162,15 +162,27 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 	return me, err
 }
 
-// dropPicture takes off a user a picture that is not there: after a restore it may have gone.
-func (s *Service) dropPicture(ctx context.Context, u User) error {
+// dropMissing takes off a user a picture that is not there: after a restore it may have gone.
+func (s *Service) dropMissing(ctx context.Context, u User) error {
 	missing, err := s.Assets.IsMissing(ctx, pictureOf(u.ID), u.Picture)
 	if missing {
-		_, err = s.changeUser(ctx, u, func(u *User) error {
-			u.Picture = ""
-			return nil
-		})
+		err = s.DropPicture(ctx, u.ID, u.Picture)
 	}
+	return err
+}
+
+// DropPicture takes the picture off a user, unless the user has another one by now.
+func (s *Service) DropPicture(ctx context.Context, user, picture string) error {
+	u, err := s.readUser(ctx, user)
+	if err != nil || u == nil || u.Picture != picture {
+		return err
+	}
+	_, err = s.changeUser(ctx, *u, func(u *User) error {
+		if u.Picture == picture {
+			u.Picture = ""
+		}
+		return nil
+	})
 	return err
 }
 

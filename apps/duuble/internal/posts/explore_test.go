@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
@@ -92,7 +93,8 @@ func TestExplore(t *testing.T) {
 		}
 		x.queues = memory.NewQueues(x.Explorer.Now)
 		require.NoError(t, x.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
-		x.blobs = duubletest.CopyBlobs(t, w.blobs, x.Explorer.Now)
+		x.blobs = duubletest.Blobs(x.Explorer.Now)
+		duubletest.CopyBlobs(t, w.blobs, x.blobs)
 		calm := duubletest.Rows(x.db, x.Explorer.Now)
 		x.calm = x.service(calm, x.blobs, x.queues, x.Luck.Uint64())
 		synctest.Test(t, func(*testing.T) {
@@ -193,7 +195,7 @@ func (x *explorer) process() *posts.Service {
 
 // triggers are the functions of a process: those of queues, or those of timers.
 func triggers(s *posts.Service, timers bool) []function.Trigger {
-	return slices.DeleteFunc(append(s.Triggers(), s.People.Triggers(s.Hubs.Expire)...), func(t function.Trigger) bool { return (t.Queue == "") != timers })
+	return slices.DeleteFunc(append(s.Triggers(), s.People.Triggers(s.Hubs.Expire, (&pictures.Service{Assets: s.People.Assets, Posts: s}).Sweep)...), func(t function.Trigger) bool { return (t.Queue == "") != timers })
 }
 
 // do runs a command that changes a thing of some people. If it succeeds while no other changes the
@@ -635,7 +637,7 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 			}
 			key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), post, id)}[x.Luck.IntN(2)]
 			x.do(what, "", nil, func() error {
-				made, err := s.Comment(ctx, me, post, "a good cup", id, key)
+				made, err := s.Comment(ctx, me, post, posts.Said{Text: "a good cup"}, id, key)
 				x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
 				return err
 			}, nil)
@@ -677,7 +679,7 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 		}
 		key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), id, parent)}[x.Luck.IntN(2)]
 		x.do(what, "", nil, func() error {
-			m, err := talks.Say(ctx, me, hub, id, "a good cup", parent, key)
+			m, err := talks.Say(ctx, me, hub, id, posts.Said{Text: "a good cup"}, parent, key)
 			x.promise(err, promise{post: about, name: "Hubs", key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID}})
 			return err
 		}, nil)

@@ -109,6 +109,7 @@ func (w *world) purge(what ...any) {
 	require.NoError(w.t, w.posts.Purge(w.t.Context()), what...)
 	w.Pass(people.AgainAfter + time.Second)
 	require.NoError(w.t, w.posts.Purge(w.t.Context()), what...)
+	require.NoError(w.t, w.shown.Sweep(w.t.Context()), what...)
 }
 
 // differences returns what verify reports.
@@ -218,8 +219,7 @@ func TestCrashesInHubs(t *testing.T) {
 				bob := w.enter(2)
 				var ids []string
 				for _, name := range []string{"Tea", "Coffee"} {
-					h, err := w.posts.Hubs.Create(t.Context(), w.ann, hubs.Draft{Name: name})
-					require.NoError(t, err)
+					h := duubletest.NewHub(t, w.posts.Hubs, w.ann, hubs.Draft{Name: name})
 					ids = append(ids, h.ID)
 				}
 				draft := posts.Draft{Visibility: posts.Locked, Hubs: ids, Slider: &posts.Slider{Text: "Tea?"}}

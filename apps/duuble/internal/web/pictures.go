@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"prompthub/apps/duuble/internal/assets"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/pages"
@@ -31,6 +32,12 @@ func (s *web) sentPicture(r *request, purpose string) (id string, err error) {
 	}
 	r.PostForm.Set("picture", id)
 	return id, nil
+}
+
+// said returns what a form of a comment or a message says.
+func (s *web) said(r *request, purpose string) (posts.Said, error) {
+	picture, err := s.sentPicture(r, purpose)
+	return posts.Said{Text: lines(r.form("text")), Picture: picture}, err
 }
 
 // ofPicture has an error of the bytes of a file stand at the field of the picture.

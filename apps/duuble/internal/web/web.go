@@ -265,7 +265,11 @@ func (s *web) refused(r *request, p page, err error) error {
 		p.Form = r.PostForm
 	}
 	for _, field := range f.Fields {
-		p.Errors[strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")] = pages.Sentence(field.Message)
+		name := strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")
+		if name == "profileAssetId" || name == "assetId" || name == "article.assetId" {
+			name = "picture"
+		}
+		p.Errors[name] = pages.Sentence(field.Message)
 	}
 	if len(f.Fields) == 0 {
 		p.Error = pages.Sentence(f.Text)
