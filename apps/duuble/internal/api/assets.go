@@ -77,14 +77,14 @@ func (a *api) assets() {
 			made, err := a.Pictures.Fill(ctx, v.Claim, in.ID, in.RawBody)
 			return openapi.Answer(assetOf(made), err)
 		})
-	route(a, person, Bound{1, 2}, op("get-asset", http.MethodGet, "/assets/{id}", "A picture of mine", "What there is of it.", http.StatusOK, 404),
+	route(a, person, Bound{1, 3}, op("get-asset", http.MethodGet, "/assets/{id}", "A picture of mine", "What there is of it.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Asset], error) {
 			one, err := a.Pictures.Get(ctx, v.Claim, in.ID)
 			return openapi.Answer(assetOf(one), err)
 		})
 	get := op("get-asset-content", http.MethodGet, "/assets/{id}/content", "See a picture", "To those who see the thing whose picture it is, and to its owner while it is that of nothing.", http.StatusOK, 404)
 	get.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: openapi.Binary("image/jpeg")}}
-	route(a, visitor, Bound{5, 16}, get,
+	route(a, visitor, Bound{7, 16}, get,
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Size string `query:"size" enum:"large,small" default:"large" doc:"The longer side has up to 1,600 pixels, or 320" example:"small"`

@@ -154,7 +154,7 @@ func (a *api) discussions() {
 			page, err := a.Discussions.Messages(ctx, v.Claim, in.ID, in.Discussion, "", after, in.Limit)
 			return messagesAnswer(list, page, err)
 		})
-	route(a, person, Bound{4, 13}, op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{7, 20}, op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`

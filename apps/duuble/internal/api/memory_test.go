@@ -44,11 +44,11 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	send("PATCH", "/users/me/profile", ann, map[string]string{"fullName": "Ann " + long(96), "bio": long(500)})
 	var mine []string
 	for i := range 20 {
-		h := send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea %02d ", i) + long(93), "description": long(2000), "customLink": []string{"tea", ""}[min(i, 1)]})
+		h := send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea %02d ", i) + long(93), "description": long(2000), "customLink": []string{"tea", ""}[min(i, 1)], "profileAssetId": w.picture(ann, "hub")})
 		mine = append(mine, h["hubId"].(string))
 	}
 	for i := range 80 {
-		send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea more %02d ", i) + long(88), "description": long(2000)})
+		send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea more %02d ", i) + long(88), "description": long(2000), "profileAssetId": w.picture(ann, "hub")})
 	}
 	hub := mine[0]
 	whole := func(hubs ...string) map[string]any {

@@ -146,7 +146,7 @@ func (a *api) reports() {
 	report.Responses = map[string]*huma.Response{"200": {Description: "The caller has reported it before", Content: map[string]*huma.MediaType{"application/json": {
 		Schema: &huma.Schema{Ref: "#/components/schemas/Reported"}, Example: Reported{"01KA000000000000000000000A", manage.Open},
 	}}}}
-	route(a, person, Bound{9, 21}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
+	route(a, person, Bound{11, 23}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
 		of, err := in.Body.target()
 		if err != nil {
 			return nil, err

@@ -115,6 +115,9 @@ func (w *world) ask(method, path, token, body string, headers ...string) (int, m
 	r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
+		if strings.HasPrefix(body, "\x89PNG") {
+			r.Header.Set("Content-Type", "image/png")
+		}
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -129,6 +132,17 @@ func (w *world) ask(method, path, token, body string, headers ...string) (int, m
 		require.NoError(w.t, json.Unmarshal(rec.Body.Bytes(), &answer), "%s", rec.Body)
 	}
 	return rec.Code, answer
+}
+
+// picture uploads a picture, and returns its id.
+func (w *world) picture(token, purpose string) string {
+	w.t.Helper()
+	status, a := w.ask("POST", "/assets", token, fmt.Sprintf(`{"purpose":%q,"contentType":"image/png","fileSizeBytes":%d}`, purpose, len(duubletest.PNG)))
+	require.Equal(w.t, 201, status, a)
+	id := a["assetId"].(string)
+	status, a = w.ask("PUT", "/assets/"+id+"/content", token, string(duubletest.PNG))
+	require.Equal(w.t, 200, status, a)
+	return id
 }
 
 // code asks for a code, and returns its challenge too.

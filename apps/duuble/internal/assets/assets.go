@@ -353,6 +353,14 @@ func (s *Service) Release(ctx context.Context, id string) error {
 	return s.lookAgain(ctx, a.UserID, id, s.soon())
 }
 
+// RemoveLater removes an asset after the answer, of which Sweep does the rest. "" is none.
+func (s *Service) RemoveLater(ctx context.Context, id string) {
+	if id != "" {
+		ctx := context.WithoutCancel(ctx)
+		s.Background(func() { s.tell(ctx, s.Remove(ctx, id)) })
+	}
+}
+
 // Remove removes an asset for good, with its files. "" is none.
 func (s *Service) Remove(ctx context.Context, id string) error {
 	if id == "" {
@@ -462,17 +470,19 @@ func (s *Service) Copy(ctx context.Context, id, thing string) (string, error) {
 	if err := s.pointAt(ctx, copied); err != nil {
 		return "", err
 	}
-	for i, name := range copied.files() {
+	names := copied.files()
+	err = rowstore.Each(ctx, len(names), len(names), func(ctx context.Context, i int) error {
 		got, err := s.File(ctx, a, i == 1)
 		if err == nil {
-			err = rowstore.PutBlob(ctx, s.Blobs, Container, name, got.Body)
+			err = rowstore.PutBlob(ctx, s.Blobs, Container, names[i], got.Body)
 		}
-		if fault.CodeOf(err) == NotFound { // it goes at this moment
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
+		return err
+	})
+	if fault.CodeOf(err) == NotFound { // it goes at this moment
+		return "", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	return copied.ID, s.Insert(ctx, s.Tables.Names, copied.toRow())
 }

@@ -287,7 +287,7 @@ func (s *Service) blank(ctx context.Context, m *Message, by string) error {
 		return []table.Op{rowstore.Put(m.toRow())}, nil
 	})
 	if err == nil {
-		err = s.People.Assets.Remove(ctx, picture)
+		s.People.Assets.RemoveLater(ctx, picture)
 	}
 	return err
 }

@@ -253,11 +253,10 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	if err := s.reserveLink(ctx, id, d.Link); err != nil {
 		return Hub{}, err
 	}
-	if err := s.People.Assets.Attach(ctx, u.ID, d.Picture, assets.Hub, pictureOf(id), "profileAssetId"); err != nil {
-		return Hub{}, err
-	}
 	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, Picture: d.Picture, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
-	err = rowstore.Both(ctx, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.searchIndex().Before(ctx, id, false, h.searchWords()) })
+	err = rowstore.All(ctx, func(ctx context.Context) error {
+		return s.People.Assets.Attach(ctx, u.ID, d.Picture, assets.Hub, pictureOf(id), "profileAssetId")
+	}, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.searchIndex().Before(ctx, id, false, h.searchWords()) })
 	if err != nil {
 		return Hub{}, err
 	}
