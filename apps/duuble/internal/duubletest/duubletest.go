@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"log/slog"
@@ -81,6 +82,21 @@ func Assets(rows *rowstore.Store, blobs blob.Store, luck io.Reader) *assets.Serv
 var PNG = func() []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}()
+
+// Photo is a file with a larger picture, in colors.
+var Photo = func() []byte {
+	m := image.NewRGBA(image.Rect(0, 0, 640, 480))
+	for y := range 480 {
+		for x := range 640 {
+			m.SetRGBA(x, y, color.RGBA{R: uint8(x / 3), G: uint8(y / 2), B: 120, A: 0xff})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
 		panic(err)
 	}
 	return b.Bytes()
