@@ -44,6 +44,7 @@ type world struct {
 	t *testing.T
 	http.Handler
 	assets     *assets.Service
+	pictures   *pictures.Service
 	people     *people.Service
 	hubs       *hubs.Service
 	posts      *posts.Service
@@ -89,6 +90,7 @@ func newWorld(t *testing.T) *world {
 	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: entropy, People: w.people})
 	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.talks = discussions.New(w.posts)
+	w.pictures = &pictures.Service{Assets: w.assets, Posts: w.posts, ADay: -1}
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err
@@ -96,7 +98,7 @@ func newWorld(t *testing.T) *world {
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	door := func(admission *httpjson.Admission, poll, open time.Duration) http.Handler {
 		return api.New(api.Config{
-			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, Pictures: &pictures.Service{Assets: w.assets, Posts: w.posts, ADay: 100}, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
+			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, Pictures: w.pictures, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
 			Streams: stream.New(stream.Config{Posts: w.posts, Poll: poll, For: open}),
 		})
 	}
