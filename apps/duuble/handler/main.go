@@ -51,7 +51,7 @@ import (
 
 // heapLimit is from where on the heap is collected as often as it takes to stay below, in bytes: a
 // decoded picture is large, and its memory is free as soon as it is small.
-const heapLimit = 400 << 20
+const heapLimit = 256 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {

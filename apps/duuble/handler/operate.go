@@ -53,8 +53,8 @@ func contents(s settings) *backup.Contents {
 			{Name: "Sessions", Stored: t.Sessions, Out: "sessions, codes and counts of what callers ask for: people sign in anew"},
 			{Name: "Hubs", Stored: t.Hubs},
 			{Name: "Admin", Stored: t.Admin, Without: []string{belong.Partition}},
-			// What names a picture comes before it, as a name comes before its reservation: so while others
-			// write, a backup has the picture of each thing that it has.
+			// The rows that name a picture come before it, as names come before their reservations: so while
+			// others write, a backup has the picture of each thing that it has.
 			{Name: "Names", Stored: t.Names, Names: assets.Named},
 		},
 		Containers: []string{assets.Container},

@@ -194,7 +194,7 @@ func (s *Service) read(ctx context.Context, id string) (*Asset, error) {
 	return parse(*row), nil
 }
 
-// NewID returns the id of an asset that is to be.
+// NewID returns the id of a new asset.
 func (s *Service) NewID() string { return schema.NewID(s.Now().UTC(), s.Entropy) }
 
 // Check returns the error of what somebody says of a file before it is sent.
@@ -320,8 +320,8 @@ func (a *Asset) mismatch(file []byte, checksum string) error {
 	return &fault.Error{Kind: fault.Invalid, Code: Mismatch, Text: "the file is not what was said of it: " + why, Fields: []fault.Field{{Name: "body", Code: Mismatch, Message: why}}}
 }
 
-// Attach has an asset of a user be that of a thing, before the thing names it. "" is none. field is
-// what names the asset in the request.
+// Attach has an asset of a user be that of a thing, before the thing names it. "" is none. In
+// the request a field names the asset.
 func (s *Service) Attach(ctx context.Context, user, id, purpose, thing, field string) error {
 	if id == "" {
 		return nil

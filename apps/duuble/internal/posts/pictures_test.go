@@ -14,12 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/assets"
+	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
+	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // files are the names of all files of pictures.
@@ -59,8 +65,7 @@ func (w *world) face(c people.Claim, id string) {
 	require.Equal(w.t, id, me.Picture)
 }
 
-// TestUploads: an asset is completed once, by its owner, with what was said of it, and is that of one
-// thing.
+// TestUploads: an asset is completed once, by its owner, as it was announced, and is that of one thing.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -222,4 +227,209 @@ func (w *world) rowsOf(name, prefix string) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestWhoSeesPictures is the matrix of pictures and people: each sees those of the things that they
+// see, and no others, before and after a block, a departure, a deletion and a return.
+func TestWhoSeesPictures(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.people.Admins = []string{duubletest.Number(9)}
+	by := map[string]people.Claim{"guest": {}}
+	for i, name := range []string{"owner", "founder", "member", "follower", "stranger", "blocked", "former", "manager"} {
+		by[name] = w.enter(2 + i)
+	}
+	owner, founder := by["owner"], by["founder"]
+	hub := w.group(founder, map[int]people.Claim{2: owner, 4: by["member"], 7: by["blocked"], 8: by["former"]})
+	of, err := w.posts.Hubs.Get(ctx, owner, hub)
+	require.NoError(t, err)
+	pictures := map[string]string{
+		"none": w.upload(owner, assets.Post), "profile": w.upload(owner, assets.Profile), "hub": of.Picture, "public post": w.upload(owner, assets.Post), "locked post": w.upload(owner, assets.Post),
+		"comment": w.upload(owner, assets.Comment), "locked comment": w.upload(owner, assets.Comment), "message": w.upload(owner, assets.Message),
+	}
+	w.face(owner, pictures["profile"])
+	media := func(picture string) *posts.Article { return &posts.Article{Kind: "media", Picture: pictures[picture]} }
+	public, err := w.posts.Create(ctx, owner, posts.Draft{Article: media("public post")}, "")
+	require.NoError(t, err)
+	locked, err := w.posts.Create(ctx, owner, posts.Draft{Article: media("locked post"), Visibility: posts.Locked, Hubs: []string{hub}}, "")
+	require.NoError(t, err)
+	comment, err := w.posts.Comment(ctx, owner, public.ID, posts.Said{Picture: pictures["comment"]}, "", "")
+	require.NoError(t, err)
+	_, err = w.posts.Comment(ctx, owner, locked.ID, posts.Said{Picture: pictures["locked comment"]}, "", "")
+	require.NoError(t, err)
+	talk := w.discussed(founder, hub, locked.ID)
+	message, err := w.talks.Say(ctx, owner, hub, talk, posts.Said{Picture: pictures["message"]}, "", "")
+	require.NoError(t, err)
+	_, err = w.people.Follow(ctx, by["follower"], owner.UserID, true)
+	require.NoError(t, err)
+	_, err = w.people.Block(ctx, by["blocked"], owner.UserID, true)
+	require.NoError(t, err)
+	require.NoError(t, w.posts.Hubs.Remove(ctx, by["former"], hub, by["former"].UserID))
+
+	everybody := []string{"profile", "hub", "public post", "comment"}
+	inHub := append(slices.Clone(everybody), "locked post", "locked comment", "message")
+	want := map[string][]string{
+		"owner": append(slices.Clone(inHub), "none"), "founder": inHub, "member": inHub, "follower": everybody, "stranger": everybody, "guest": everybody, "former": everybody, "manager": everybody,
+		"blocked": {"hub"},
+	}
+	holds := func(what string) {
+		t.Helper()
+		for name, c := range by {
+			for kind, id := range pictures {
+				require.Equal(t, slices.Contains(want[name], kind), w.sees(c, id), "%s: %s, %s", what, name, kind)
+			}
+		}
+	}
+	holds("at first")
+
+	// What a reporter saw managers see, also after it went.
+	var copies []string
+	for _, target := range []manage.Target{
+		{Kind: manage.APerson, ID: owner.UserID}, {Kind: manage.AHub, ID: hub}, {Kind: manage.APost, ID: locked.ID}, {Kind: manage.AComment, ID: public.ID + "|" + comment.ID}, {Kind: manage.AMessage, ID: hub + "|" + talk + "|" + message.ID},
+	} {
+		r, _, err := w.posts.Manage.Report(ctx, by["member"], target, "abuse", "")
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Copy.Picture, target.Kind)
+		copies = append(copies, r.Copy.Picture)
+	}
+	reported := func() {
+		t.Helper()
+		for i, id := range copies {
+			for name, c := range by {
+				require.Equal(t, name == "manager", w.sees(c, id), "%d, %s", i, name)
+			}
+		}
+	}
+	reported()
+
+	require.NoError(t, w.posts.Hubs.Remove(ctx, by["member"], hub, by["member"].UserID))
+	want["member"] = everybody
+	holds("a member has left")
+	require.NoError(t, w.posts.Delete(ctx, owner, public.ID))
+	for name := range want {
+		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool { return kind == "public post" || kind == "comment" })
+	}
+	holds("a post is deleted")
+	_, err = w.posts.Restore(ctx, owner, public.ID)
+	require.NoError(t, err)
+	for name := range want {
+		if name != "blocked" {
+			want[name] = append(want[name], "public post", "comment")
+		}
+	}
+	holds("it is back")
+	require.NoError(t, w.posts.DeleteComment(ctx, owner, public.ID, comment.ID))
+	require.NoError(t, w.talks.DeleteMessage(ctx, founder, hub, talk, message.ID))
+	for name := range want {
+		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool { return kind == "message" || kind == "comment" })
+	}
+	holds("a comment and a message are deleted")
+	reported()
+	require.NoError(t, w.people.Leave(ctx, owner))
+	delete(by, "owner")
+	for name := range want {
+		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool { return kind == "profile" })
+	}
+	holds("the owner has left")
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+	w.Pass(keep)
+	w.pump(time.Hour)
+	w.purge()
+	require.Empty(t, w.traces(owner.UserID))
+	by["manager"], by["founder"] = w.again(9), w.again(3)
+	require.True(t, w.sees(people.Claim{}, pictures["hub"]))
+	require.True(t, w.sees(by["manager"], copies[1]), "of the hub")
+	require.Len(t, w.files(), 4)
+	require.Empty(t, w.differences())
+}
+
+// TestCrashesOfPictures: after any accident to any call of an upload, of naming a picture in each
+// kind of thing, and of a deletion, sent again, all is as if it had been sent once; a week later the
+// files are those of what is there.
+func TestCrashesOfPictures(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(w *world, s *posts.Service, shown *pictures.Service, c crashing) error{
+		"upload": func(w *world, s *posts.Service, shown *pictures.Service, c crashing) error {
+			_, err := shown.Upload(w.t.Context(), w.ann, assets.Profile, duubletest.PNG, "key")
+			return err
+		},
+		"profile": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			_, err := s.People.SetBasics(w.t.Context(), w.ann, people.Basics{Picture: &c.next})
+			return err
+		},
+		"hub": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			_, err := s.Hubs.Edit(w.t.Context(), w.ann, c.hub, hubs.Change{Picture: &c.ofHub})
+			return err
+		},
+		"post": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			_, err := s.Create(w.t.Context(), w.ann, posts.Draft{Article: &posts.Article{Kind: "media", Picture: c.ofPost}}, "key")
+			return err
+		},
+		"comment": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			_, err := s.Comment(w.t.Context(), w.ann, c.post, posts.Said{Picture: c.ofComment}, "", "key")
+			return err
+		},
+		"message": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			_, err := discussions.New(s).Say(w.t.Context(), w.ann, c.hub, c.talk, posts.Said{Picture: c.ofMessage}, "", "key")
+			return err
+		},
+		"delete message": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			return discussions.New(s).DeleteMessage(w.t.Context(), w.ann, c.hub, c.talk, c.message)
+		},
+		"report": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
+			_, _, err := s.Manage.Report(w.t.Context(), w.ann, manage.Target{Kind: manage.AMessage, ID: c.hub + "|" + c.talk + "|" + c.message}, "spam", "")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n := 1; ; n++ {
+				w := newWorld(t)
+				c := w.crashing()
+				crash := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+				tables, queues := crash.Over(w.db, w.queues)
+				over := w.overBlobs(tables, calls.Blobs(w.blobs, crash.Make), queues)
+				_ = do(w, over, &pictures.Service{Assets: over.People.Assets, Posts: over, ADay: -1}, c)
+				w.shown.ADay = -1
+				require.NoError(t, do(w, w.posts, w.shown, c), "call %d", n)
+				for range 2 {
+					w.pump(4 * 24 * time.Hour)
+				}
+				w.pump(time.Hour)
+				require.Empty(t, w.differences(), "call %d", n)
+				var named []string
+				for row, err := range table.All(t.Context(), w.db, "Names", table.Range{FromPartition: "as|", ToPartition: "as}"}) {
+					require.NoError(t, err)
+					require.NotEmpty(t, row.Props.Get("attached_to").Str(), "call %d: a picture of nothing stays", n)
+					path := row.Props.Get("gcs_object_path").Str()
+					named = append(named, path, strings.TrimSuffix(path, ".jpg")+"_320.jpg")
+				}
+				slices.Sort(named)
+				require.Equal(t, named, w.files(), "call %d", n)
+				if crash.Left > 0 {
+					require.Greater(t, n, 3)
+					break
+				}
+			}
+		})
+	}
+}
+
+// crashing has things of Ann with pictures, and pictures of nothing.
+type crashing struct{ next, hub, ofHub, ofPost, post, ofComment, talk, ofMessage, message string }
+
+func (w *world) crashing() (c crashing) {
+	w.t.Helper()
+	c.hub = w.group(w.ann, nil)
+	w.face(w.ann, w.upload(w.ann, assets.Profile))
+	c.post = w.locked(w.ann, c.hub)
+	c.talk = w.discussed(w.ann, c.hub, c.post)
+	m, err := w.talks.Say(w.t.Context(), w.ann, c.hub, c.talk, posts.Said{Picture: w.upload(w.ann, assets.Message)}, "", "")
+	require.NoError(w.t, err)
+	c.message = m.ID
+	c.next, c.ofHub, c.ofPost = w.upload(w.ann, assets.Profile), w.upload(w.ann, assets.Hub), w.upload(w.ann, assets.Post)
+	c.ofComment, c.ofMessage = w.upload(w.ann, assets.Comment), w.upload(w.ann, assets.Message)
+	return c
 }

@@ -58,8 +58,12 @@ func newWorld(t *testing.T) *world {
 
 // over returns a service over other stores, as another process.
 func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
+	return w.overBlobs(db, w.blobs, queues)
+}
+
+func (w *world) overBlobs(db table.DB, blobs blob.Store, queues queue.Queues) *posts.Service {
 	rows := duubletest.Rows(db, w.Now)
-	return service(w.t, queues, w.luck, duubletest.People(rows, w.blobs, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
+	return service(w.t, queues, w.luck, duubletest.People(rows, blobs, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
 }
 
 // service returns the service of some accounts, over the rows of which it is.

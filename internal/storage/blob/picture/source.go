@@ -100,7 +100,7 @@ func recognize(file []byte, most int) (s source, err error) {
 		if why = checkChunks(webpChunks(file)); why == "" {
 			lossless, why = checkLossless(file)
 		}
-	case typeGIF: // what stands before its first frame is read over, and each pixel is made once
+	case typeGIF: // all before its first frame is read over, and each pixel is made once
 		c, err = gif.DecodeConfig(bytes.NewReader(file))
 		s = source{decode: firstFrame}
 	default:
