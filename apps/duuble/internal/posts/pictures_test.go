@@ -2,6 +2,7 @@ package posts_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"image"
@@ -432,4 +433,48 @@ func (w *world) crashing() (c crashing) {
 	c.next, c.ofHub, c.ofPost = w.upload(w.ann, assets.Profile), w.upload(w.ann, assets.Hub), w.upload(w.ann, assets.Post)
 	c.ofComment, c.ofMessage = w.upload(w.ann, assets.Comment), w.upload(w.ann, assets.Message)
 	return c
+}
+
+// TestSweepAgainstAttaching: a picture that becomes that of a thing before a sweep, or between any
+// two calls of it, stays if the thing names it then, and goes with the next sweep otherwise.
+func TestSweepAgainstAttaching(t *testing.T) {
+	t.Parallel()
+	for n := 0; ; n++ {
+		w := newWorld(t)
+		ctx := t.Context()
+		named, forgotten := w.upload(w.ann, assets.Profile), w.upload(w.ann, assets.Hub)
+		w.Pass(assets.UnusedFor + time.Hour)
+		w.ann = w.again(1)
+		attached := map[string]error{}
+		attach := func() {
+			attached[named] = w.people.Assets.Attach(ctx, w.ann.UserID, named, assets.Profile, "user|"+w.ann.UserID, "profileAssetId")
+			attached[forgotten] = w.people.Assets.Attach(ctx, w.ann.UserID, forgotten, assets.Hub, "hub|never", "profileAssetId")
+		}
+		left := n
+		hook := func(ctx context.Context, c calls.Call) error {
+			if left--; left == 0 {
+				attach()
+			}
+			_, err := c.Do(ctx)
+			return err
+		}
+		if n == 0 {
+			attach()
+		}
+		over := w.overBlobs(calls.Tables(w.db, hook), calls.Blobs(w.blobs, hook), w.queues)
+		require.NoError(t, (&pictures.Service{Assets: over.People.Assets, Posts: over}).Sweep(ctx))
+		if left > 0 {
+			require.Greater(t, n, 10)
+			return
+		}
+		if attached[named] == nil {
+			w.face(w.ann, named)
+			require.True(t, w.sees(people.Claim{}, named), "call %d", n)
+		}
+		w.pump(10 * time.Minute)
+		w.pump(10 * time.Minute)
+		files := w.files()
+		require.Len(t, files, map[bool]int{true: 2}[attached[named] == nil], "call %d", n)
+		require.Empty(t, w.differences(), "call %d", n)
+	}
 }
