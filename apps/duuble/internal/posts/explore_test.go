@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
@@ -103,7 +104,7 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "leave", "return",
+	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "face", "picture", "leave", "return",
 		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound))
 }
 
@@ -261,7 +262,7 @@ func (x *explorer) hear() {
 }
 
 var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
-	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave leave return return back purge purge settle end end expire "+
+	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave face leave return return back purge purge settle end end expire "+
 	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
 
 // begin runs a command.
@@ -322,6 +323,15 @@ func (x *explorer) act(ctx context.Context, what string, s *posts.Service, i int
 			other = x.claims[(i+1)%persons]
 		}
 		x.member(ctx, what, s, hub, me, other, i)
+	case "face":
+		picture := x.picture(s, me, assets.Profile, "")
+		x.do(what, "", nil, func() error {
+			shown, err := picture(ctx)
+			if err == nil {
+				_, err = s.People.SetBasics(ctx, me, people.Basics{Picture: &shown})
+			}
+			return err
+		}, nil)
 	case "leave", "return", "back":
 		x.account(ctx, what, s, i)
 	case "discuss", "say", "save", "unsave":
@@ -636,8 +646,13 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 				id = ""
 			}
 			key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), post, id)}[x.Luck.IntN(2)]
+			picture := x.picture(s, me, assets.Comment, key)
 			x.do(what, "", nil, func() error {
-				made, err := s.Comment(ctx, me, post, posts.Said{Text: "a good cup"}, id, key)
+				shown, err := picture(ctx)
+				if err != nil {
+					return err
+				}
+				made, err := s.Comment(ctx, me, post, posts.Said{Text: "a good cup", Picture: shown}, id, key)
 				x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
 				return err
 			}, nil)
@@ -652,6 +667,17 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		x.mu.Unlock()
 		x.do(what, "comment "+id, []string{author, me.UserID}, func() error { return s.DeleteComment(ctx, me, post, id) }, x.is(what, "Posts", key, absent))
 	}
+}
+
+// picture returns an upload of a picture of a person, or of none: the same of each request with a
+// key.
+func (x *explorer) picture(s *posts.Service, me people.Claim, purpose, key string) func(context.Context) (string, error) {
+	if key == "" && x.Luck.IntN(3) > 0 || key != "" && !strings.HasPrefix(key, "key 0") {
+		return func(context.Context) (string, error) { return "", nil }
+	}
+	x.Meet("picture")
+	shown := &pictures.Service{Assets: s.People.Assets, Posts: s, ADay: -1}
+	return func(ctx context.Context) (string, error) { return shown.Upload(ctx, me, purpose, duubletest.PNG, key) }
 }
 
 // talk has a person begin a discussion, write into one, or save one.
@@ -678,8 +704,13 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 			parent = strings.TrimPrefix(said[x.Luck.IntN(len(said))].Row, "gi|")
 		}
 		key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), id, parent)}[x.Luck.IntN(2)]
+		picture := x.picture(s, me, assets.Message, key)
 		x.do(what, "", nil, func() error {
-			m, err := talks.Say(ctx, me, hub, id, posts.Said{Text: "a good cup"}, parent, key)
+			shown, err := picture(ctx)
+			if err != nil {
+				return err
+			}
+			m, err := talks.Say(ctx, me, hub, id, posts.Said{Text: "a good cup", Picture: shown}, parent, key)
 			x.promise(err, promise{post: about, name: "Hubs", key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID}})
 			return err
 		}, nil)
@@ -787,8 +818,8 @@ func (x *explorer) rest() {
 	x.Note(x.look())
 	x.verify(ctx, "at rest")
 	x.Note(x.atRest(ctx))
-	for range 3 { // an account goes after what is due before it
-		x.Advance(keepFor + 26*time.Hour)
+	for range 4 { // an account goes after what is due before it, and pictures of nothing in a week
+		x.Advance(max(keepFor, assets.UnusedFor/3) + 26*time.Hour)
 		x.timers(ctx)
 		x.pump(ctx)
 	}
