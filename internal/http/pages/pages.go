@@ -80,7 +80,7 @@ func ReadForm(admission *httpjson.Admission, w http.ResponseWriter, r *http.Requ
 	}
 	err = r.ParseForm()
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "multipart/form-data" {
-		err = r.ParseMultipartForm(most) // which is in memory, and stays there
+		err = r.ParseMultipartForm(most) //nolint:gosec // it was read within its bound, and stays in memory
 	}
 	if err != nil {
 		return fault.Wrap(fault.Malformed, "the form cannot be read", err)

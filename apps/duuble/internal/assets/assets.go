@@ -306,7 +306,7 @@ func same(a *Asset, checksum string) error {
 
 // mismatch returns an error if a file is not what was said of it.
 func (a *Asset) mismatch(file []byte, checksum string) error {
-	why := ""
+	var why string
 	switch {
 	case int64(len(file)) != a.Size:
 		why = fmt.Sprintf("it has %d bytes, and %d were said", len(file), a.Size)

@@ -352,7 +352,7 @@ func TestWhoSeesPictures(t *testing.T) {
 func TestCrashesOfPictures(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(w *world, s *posts.Service, shown *pictures.Service, c crashing) error{
-		"upload": func(w *world, s *posts.Service, shown *pictures.Service, c crashing) error {
+		"upload": func(w *world, _ *posts.Service, shown *pictures.Service, _ crashing) error {
 			_, err := shown.Upload(w.t.Context(), w.ann, assets.Profile, duubletest.PNG, "key")
 			return err
 		},
