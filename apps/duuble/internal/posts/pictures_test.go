@@ -390,8 +390,7 @@ func TestCrashesOfPictures(t *testing.T) {
 				w := newWorld(t)
 				c := w.crashing()
 				crash := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-				tables, queues := crash.Over(w.db, w.queues)
-				over := w.overBlobs(tables, calls.Blobs(w.blobs, crash.Make), queues)
+				over := w.stopping(crash)
 				_ = do(w, over, &pictures.Service{Assets: over.People.Assets, Posts: over, ADay: -1}, c)
 				w.shown.ADay = -1
 				require.NoError(t, do(w, w.posts, w.shown, c), "call %d", n)

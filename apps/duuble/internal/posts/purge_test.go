@@ -138,6 +138,12 @@ func (w *world) live() life {
 	return x
 }
 
+// stopping returns a service that has an accident at one of its calls, also of files.
+func (w *world) stopping(c *calls.Crash) *posts.Service {
+	tables, queues := c.Over(w.db, w.queues)
+	return w.overBlobs(tables, calls.Blobs(w.blobs, c.Make), queues)
+}
+
 // copy returns a world with the same rows, in which no message waits.
 func (w *world) copy() *world {
 	w.t.Helper()
@@ -212,7 +218,7 @@ func TestPurgeOfAccounts(t *testing.T) {
 		}
 		w.Pass(2 * time.Second)
 		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-		err := w.over(c.Over(w.db, w.queues)).Purge(ctx)
+		err := w.stopping(c).Purge(ctx)
 		what := fmt.Sprintf("call %d: %v", n, err)
 		for range 2 {
 			w.purge(what)
@@ -338,7 +344,7 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 		w := first.copy()
 		w.Pass(time.Second)
 		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: true}}
-		_ = w.over(c.Over(w.db, w.queues)).Purge(t.Context())
+		_ = w.stopping(c).Purge(t.Context())
 		if c.Left > 0 {
 			break // there is no such call
 		}
@@ -437,7 +443,7 @@ func TestErase(t *testing.T) {
 		for n := 1; ; n += 1 + 40*min(n/20, 1) { // the later calls are those of a purge, which has a test of its own
 			w := first.copy()
 			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0}}
-			err := w.over(c.Over(w.db, w.queues)).Erase(ctx, x.ann.UserID)
+			err := w.stopping(c).Erase(ctx, x.ann.UserID)
 			what := fmt.Sprintf("%s, call %d: %v", name, n, err)
 			if err != nil {
 				if again := w.posts.Erase(ctx, x.ann.UserID); again != nil {
