@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
@@ -18,6 +19,8 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/blob/picture"
+	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -74,8 +77,9 @@ func over(db table.DB, queues queue.Queues, together transact.Func) (*room, erro
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
 	r := &room{phones: &phones{}}
+	kept := assets.New(assets.Config{Store: rows, Tables: tables, Entropy: rand.Reader, Blobs: memory.NewBlobs(time.Now), Pictures: picture.NewMakerOf(assets.MaxPixels)})
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{secret}, SMS: r.phones,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{secret}, SMS: r.phones, Assets: kept,
 		Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{

@@ -66,7 +66,7 @@ var requests = []asked{
 		return err
 	}},
 	{"a comment on it", 10, func(ctx context.Context, r *room, c *community) error {
-		_, err := r.Comment(ctx, c.posters[2].Claim, c.hot[0], "Why not?", "", "")
+		_, err := r.Comment(ctx, c.posters[2].Claim, c.hot[0], posts.Said{Text: "Why not?"}, "", "")
 		return err
 	}},
 	{"a post", 4, func(ctx context.Context, r *room, c *community) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/testing/apptest"
 	"prompthub/internal/testing/backuptest"
@@ -77,10 +78,21 @@ func (c *crowd) turn(p *apptest.Process, l *backuptest.Ledger, writer, n int) {
 		}
 	case 3:
 		link := fmt.Sprintf("hub-%d-%d", writer, n)
-		if hub := c.send(p, writer, "/hubs", api.NewHub{Name: "Hub " + name, CustomLink: link}, "hubId"); hub != "" {
+		picture := c.upload(p, writer, "hub")
+		if hub := c.send(p, writer, "/hubs", api.NewHub{Name: "Hub " + name, CustomLink: link, Picture: picture}, "hubId"); hub != "" {
 			l.Keep("hub "+hub, "Hub "+name)
 		}
 	}
+}
+
+// upload uploads a picture of a writer, and returns its id, "" if no answer came.
+func (c *crowd) upload(p *apptest.Process, writer int, purpose string) string {
+	id := c.send(p, writer, "/assets", api.NewAsset{Purpose: api.AssetPurpose(purpose), ContentType: "image/png", FileSizeBytes: int64(len(duubletest.PNG))}, "assetId")
+	headers := []string{"Content-Type", "image/png", "Authorization", "Bearer " + c.people[writer].AccessToken}
+	if status, _ := p.Try(http.MethodPut, "/assets/"+id+"/content", string(duubletest.PNG), headers...); status != http.StatusOK {
+		return ""
+	}
+	return id
 }
 
 // find looks for each thing by its id. A second vote of a person is refused.
@@ -108,7 +120,9 @@ func (c *crowd) find(p *apptest.Process, kept map[string]string) {
 		case "vote":
 			ask[httpjson.Problem](p.T, 409, "POST", p.URL+"/posts/"+id+"/vote", tokens[other], api.NewVote{Position: "left"})
 		case "hub":
-			found = ask[api.Hub](p.T, 200, "GET", p.URL+"/hubs/"+id, token, nil).Name
+			hub := ask[api.Hub](p.T, 200, "GET", p.URL+"/hubs/"+id, token, nil)
+			found = hub.Name
+			shown(p.T, p.URL, token, *hub.Picture)
 		}
 		require.Equal(p.T, value, found, "%s was acknowledged before the backup began", what)
 	}

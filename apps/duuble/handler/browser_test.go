@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/testing/browsertest"
 )
 
@@ -18,6 +19,9 @@ var (
 	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
 	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
 )
+
+// seesPicture holds that all pictures of the page are there, and one at least that is not a face.
+const seesPicture = "document.querySelector('img[alt=Picture]') && [...document.images].every(i => { i.loading = 'eager'; return i.complete && i.naturalWidth > 0 })"
 
 // at waits until the window shows a path.
 func at(p *browsertest.Tab, path string) *browsertest.Tab {
@@ -282,7 +286,9 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "no hubs")
 	ann.Sends("a[href$='/hubs/new']").Reads("A hub is a group of people.")
 	browsertest.Accessible(ann, axe, "new hub")
-	ann.Write("[name=name]", "Tea drinkers").Write("[name=description]", "For all who like tea").Sends("form.card .primary").Reads("Your hub is there.")
+	ann.Write("[name=name]", "Tea drinkers").Write("[name=description]", "For all who like tea").Sends("form.card .primary").Reads("Give a picture of the hub")
+	browsertest.Accessible(ann, axe, "new hub without a picture")
+	ann.Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.").Sees(seesPicture)
 	hub := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a hub")
 
@@ -383,7 +389,7 @@ func TestModerationInBrowser(t *testing.T) {
 	signIn(ann, api, "+34600000001", "ann")
 	signIn(bob, api, "+34600000002", "bob")
 	signIn(carol, api, "+34600000003", "carol")
-	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Sends("form.card .primary").Reads("Your hub is there.")
+	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.")
 	hub := browsertest.Eval[string](ann, "location.pathname")
 	ann.Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
@@ -446,6 +452,64 @@ func TestModerationInBrowser(t *testing.T) {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {
+		p.Calm()
+	}
+}
+
+// TestPicturesInBrowser: people give themselves a face, post a picture, and answer with pictures,
+// on phones and on a desk, with script and without; a guest sees those that everybody sees, and a manager
+// those that were reported.
+func TestPicturesInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a browser")
+	}
+	b, axe := browsertest.Start(t), browsertest.Axe(t)
+	t.Setenv("ADMIN_PHONES", "+34600000003")
+	url, _ := local(t, t.TempDir())
+	api := up(t, url)
+	ann, bob, carol, guest := b.Visit(t, url, phone), b.Visit(t, url, plain), b.Visit(t, url, phone), b.Visit(t, url, plain)
+	signIn(ann, api, "+34600000001", "ann")
+	signIn(bob, api, "+34600000002", "bob")
+	signIn(carol, api, "+34600000003", "carol")
+	photo := string(duubletest.Photo)
+
+	ann.GoTo("/app/me").Chooses("#file", "page.html", "<html>").Sends("form.card .primary").Reads("Give a JPEG, PNG, WebP or GIF picture")
+	browsertest.Accessible(ann, axe, "a file that is no picture")
+	ann.Chooses("#file", "ann.png", photo).Sends("form.card .primary").Reads("Saved.")
+	browsertest.Accessible(ann, axe, "an account with a picture")
+	guest.GoTo("/app/users/ann").Sees(seesPicture)
+	browsertest.Accessible(carol.GoTo("/app/users/ann").Sees(seesPicture), axe, "a profile with a picture")
+
+	ann.GoTo("/app/compose").Write("[name=thoughtText]", "My cup").Chooses("#file", "cup.png", photo).Sends("form.card .primary").Reads("Your post is public now.").Sees(seesPicture)
+	post := browsertest.Eval[string](ann, "location.pathname")
+	browsertest.Accessible(ann, axe, "a post with a picture")
+	guest.GoTo(post).Sees(seesPicture)
+	bob.GoTo(post).Click(".attach summary").Chooses("#file", "mine.png", photo).Sends(".comment .primary").Reads("Your comment is there.").Sees(seesPicture)
+	browsertest.Accessible(carol.GoTo(post).Sees(seesPicture), axe, "a comment with a picture")
+
+	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea").Chooses("#file", "tea.png", photo).Sends("form.card .primary").Reads("Your hub is there.")
+	hub := browsertest.Eval[string](ann, "location.pathname")
+	ann.Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "Our cup").Sends("form.card .primary").Reads("Your post is in the hub now.")
+	ann.Sends("[action$='/discussions'] button").Reads("No messages yet.")
+	talk := browsertest.Eval[string](ann, "location.pathname")
+	ann.Click(".attach summary")
+	browsertest.Accessible(ann, axe, "a message to which a picture is added")
+	ann.Chooses("#file", "ours.png", photo).Sends(".message .primary").Sees(seesPicture)
+	browsertest.Accessible(ann, axe, "a message with a picture")
+	guest.GoTo(talk)
+	at(guest, "/app/sign-in")
+
+	bob.GoTo("/app/report/user/ann").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+	carol.GoTo("/app/admin").Sees(seesPicture).Reads("Delete the picture")
+	browsertest.Accessible(carol, axe, "a report with a picture")
+	carol.Sends(".delete button").Reads("It is deleted.")
+	guest.GoTo("/app/users/ann").Sees("document.querySelectorAll('img[alt=Picture]').length === 1 && !document.querySelector('img.face')")
+
+	ann.Resize(desktop)
+	for _, path := range []string{"/app/me", "/app/compose", "/app/hubs/new", post, hub, talk} {
+		browsertest.Accessible(ann.GoTo(path), axe, "wide with pictures "+strings.ReplaceAll(path[1:], "/", " "))
+	}
+	for _, p := range []*browsertest.Tab{ann, carol} {
 		p.Calm()
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -20,10 +22,12 @@ import (
 
 	release "prompthub/apps/duuble"
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/stream"
@@ -36,13 +40,25 @@ import (
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/backup"
+	"prompthub/internal/storage/belong"
+	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/telemetry"
 )
 
-func main() { program().Main() }
+// heapLimit is from where on the heap is collected as often as it takes to stay below, in bytes: a
+// decoded picture is large, and its memory is free as soon as it is small.
+const heapLimit = 256 << 20
+
+func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapLimit)
+	}
+	program().Main()
+}
 
 // settings are all that can be set.
 type settings struct {
@@ -102,6 +118,9 @@ type settings struct {
 	MessagesADay int `envconfig:"MESSAGES_PER_DAY" default:"1000"`
 	VotesAnHour  int `envconfig:"VOTES_PER_HOUR" default:"300"`
 
+	// AssetsADay is how many pictures a person may upload in a day. -1: no limit.
+	AssetsADay int `envconfig:"ASSETS_PER_DAY" default:"100"`
+
 	// KeepDeleted is how long what was deleted can come back, from 1s. Then it is removed for good.
 	KeepDeleted time.Duration `envconfig:"KEEP_DELETED" default:"720h"`
 
@@ -115,8 +134,8 @@ type settings struct {
 	// TablePrefix goes before the name of every table.
 	TablePrefix string `envconfig:"TABLE_PREFIX"`
 
-	// ContainerPrefix goes before the name of the container of exports, so that several applications
-	// can share an account.
+	// ContainerPrefix goes before the names of the containers of pictures and of exports, so that
+	// several applications can share an account.
 	ContainerPrefix string `envconfig:"CONTAINER_PREFIX"`
 
 	// ExportEvery is after what time a storage account gets another export, from 1h.
@@ -135,7 +154,7 @@ func refusal(setting, reason string) error { return &auth.Refusal{Setting: setti
 func service() command.Service {
 	return command.Service{
 		Name: "duuble", Release: release.Files, Title: "Duuble", About: "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Read: read,
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Files: true, Read: read,
 		Try: func(_ command.Settings, url string) string {
 			return "Sign in with any number, such as +34600000001; the code is printed here:\n  " + url + web.Prefix + "\n"
 		},
@@ -162,6 +181,9 @@ func readSettings() (settings, error) {
 	}
 	if err == nil {
 		err = command.CheckTables(s.All()...)
+	}
+	if err == nil {
+		err = command.CheckContainers(s.ContainerPrefix+assets.Container, s.ContainerPrefix+backup.Container)
 	}
 	if err == nil {
 		err = s.check()
@@ -211,7 +233,7 @@ func (s settings) check() error {
 	if err := command.CheckExportEvery(s.ExportEvery); err != nil {
 		return err
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "COMMENTS_PER_DAY": s.CommentsADay, "MESSAGES_PER_DAY": s.MessagesADay, "VOTES_PER_HOUR": s.VotesAnHour} {
+	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "COMMENTS_PER_DAY": s.CommentsADay, "MESSAGES_PER_DAY": s.MessagesADay, "VOTES_PER_HOUR": s.VotesAnHour, "ASSETS_PER_DAY": s.AssetsADay} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
@@ -281,10 +303,10 @@ func read() (command.Settings, command.Build, error) {
 		triggers := d.triggers()
 		if command.OnAzure() {
 			export := backup.Exporter{Contents: *contents(s), Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
-			triggers = append(triggers, command.ExportTrigger(export, backup.From{Tables: d.DB}, log))
+			triggers = append(triggers, command.ExportTrigger(export, backup.From{Tables: d.DB, Blobs: t.Blobs(st.Blobs)}, log))
 		}
 		return command.App{
-			Create: d.create, Triggers: triggers, Wait: following.Wait, Contents: contents(s), Repair: d.repair, Verify: verify, Settles: settles, Tables: d.tables.All(), Asked: d.asked(),
+			Create: func(ctx context.Context) error { return cmp.Or(d.create(ctx), d.belongs(st.Adopt).Check(ctx)) }, Triggers: triggers, Wait: following.Wait, Contents: contents(s), Repair: d.repair, Verify: verify, Settles: settles, Tables: d.tables.All(), Asked: d.asked(),
 			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
 		}
 	}, err
@@ -299,6 +321,8 @@ type duuble struct {
 	hubs    *hubs.Service
 	posts   *posts.Service
 	talks   *discussions.Service
+	assets  *assets.Service
+	shown   *pictures.Service
 	site    string // the address before the paths of links that people send
 	ballot  *ballot.Store
 	min     int  // how many votes are counted together
@@ -324,8 +348,9 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
 	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll(), printed: s.SMSSender == "printed"}
+	d.assets = assets.New(assets.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMakerOf(assets.MaxPixels)})
 	d.people = people.New(people.Config{
-		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender, Assets: d.assets,
 		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, PerNetwork: s.PerNetwork, PerCountry: s.PerCountry, PerHour: s.PerHour, KeepCodes: s.DevCodes, Telemetry: t,
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
@@ -345,6 +370,7 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, CommentsADay: s.CommentsADay, MessagesADay: s.MessagesADay, VotesAnHour: s.VotesAnHour,
 	})
 	d.talks = discussions.New(d.posts)
+	d.shown = &pictures.Service{Assets: d.assets, Posts: d.posts, ADay: s.AssetsADay}
 	return d, nil
 }
 
@@ -364,7 +390,21 @@ func (d *duuble) make(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.assets.Blobs.Create(ctx, assets.Container); err != nil {
+		return err
+	}
 	return d.DB.Create(ctx, d.tables.All()...)
+}
+
+// belongs has the store and its pictures know each other.
+func (d *duuble) belongs(adopt bool) belong.Store {
+	return belong.Store{
+		Tables: d.DB, Table: d.tables.Admin, Blobs: d.assets.Blobs, Containers: []string{assets.Container}, Adopt: adopt,
+		Old: func(ctx context.Context) (bool, error) {
+			page, err := d.DB.List(ctx, d.tables.Users, table.Range{}, 1, "")
+			return len(page.Rows) > 0, err
+		},
+	}
 }
 
 // ready asks the storage for something.
@@ -375,7 +415,7 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(d.people.Triggers(d.hubs.Expire), d.posts.Triggers()...)
+	return append(d.people.Triggers(d.hubs.Expire, d.shown.Sweep), d.posts.Triggers()...)
 }
 
 // doors serves the pages and the API, by the path.
@@ -384,9 +424,9 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	streams := stream.New(stream.Config{Posts: d.posts, Poll: d.poll, For: streamFor})
 	programs := api.New(api.Config{
-		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Pictures: d.shown, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 		Streams: streams,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Streams: streams, Site: d.site, VoteMin: d.min, Printed: d.printed, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Pictures: d.shown, Streams: streams, Site: d.site, VoteMin: d.min, Printed: d.printed, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/delivery/acs/acstest"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/testing/apptest"
 )
 
@@ -95,6 +97,25 @@ func settle(t *testing.T, at string, in api.Tokens, name string) {
 	require.True(t, me.IsOnboardingCompleted)
 }
 
+// upload uploads a picture, and returns its id.
+func upload(t *testing.T, at, token, purpose string) string {
+	t.Helper()
+	file := duubletest.PNG
+	a := ask[api.Asset](t, 201, "POST", at+"/assets", token, api.NewAsset{Purpose: api.AssetPurpose(purpose), ContentType: "image/png", FileSizeBytes: int64(len(file))})
+	status, answer := apptest.Send(t, "PUT", at+"/assets/"+a.AssetID+"/content", string(file), "Content-Type", "image/png", "Authorization", "Bearer "+token)
+	require.Equal(t, 200, status, answer)
+	return a.AssetID
+}
+
+// shown returns the bytes of a picture as a person sees it.
+func shown(t *testing.T, at, token, id string) string {
+	t.Helper()
+	status, file := apptest.Send(t, "GET", at+"/assets/"+id+"/content", "", "Authorization", "Bearer "+token)
+	require.Equal(t, 200, status, file)
+	require.Equal(t, "image/jpeg", picture.TypeOf([]byte(file)))
+	return file
+}
+
 // told returns all events that a person has, of a stream that ends with them.
 func told(t *testing.T, at, token string) string {
 	t.Helper()
@@ -129,7 +150,7 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", bob.AccessToken, nil).Items) == 1
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
-	hub := ask[api.Hub](t, 201, "POST", at+"/hubs", ann.AccessToken, api.NewHub{Name: "Tea", CustomLink: "tea"})
+	hub := ask[api.Hub](t, 201, "POST", at+"/hubs", ann.AccessToken, api.NewHub{Name: "Tea", CustomLink: "tea", Picture: upload(t, at, ann.AccessToken, "hub")})
 	invited := ask[api.Invitations](t, 201, "POST", at+"/hubs/"+hub.HubID+"/invitations", ann.AccessToken, api.Invite{Phones: []string{"+34600000002", "+34600000003"}})
 	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[0].Token+"/accept", bob.AccessToken, nil)
 	locked := ask[api.Card](t, 201, "POST", at+"/posts", bob.AccessToken, api.NewPost{Visibility: "private_locked_hub", HubIDs: []string{hub.HubID}, Slider: &api.Slider{Text: "Green tea?"}})
@@ -137,6 +158,10 @@ func TestLocal(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 2
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
+	face, ofComment := upload(t, at, ann.AccessToken, "profile"), upload(t, at, bob.AccessToken, "comment")
+	ask[api.Me](t, 200, "PATCH", at+"/users/me/profile", ann.AccessToken, api.ProfileChange{Picture: &face})
+	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{AssetID: ofComment})
+	looks := shown(t, at, ann.AccessToken, ofComment)
 	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken, api.NewComment{Text: "Why not?"})
 	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
 	require.True(t, ask[api.Following](t, 200, "PUT", at+"/users/"+ann.UserID+"/follow", bob.AccessToken, nil).Following)
@@ -150,7 +175,7 @@ func TestLocal(t *testing.T) {
 	running := filepath.Join(t.TempDir(), "running.jsonl")
 	does(t, command.OK, "backup", running, "--data", data)
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
-	require.Contains(t, does(t, command.OK, "drill", running, "--data", data), "files\t0\n")
+	require.Contains(t, does(t, command.OK, "drill", running, "--data", data), "files\t6\n")
 	for _, name := range []string{"settle", "purge"} {
 		does(t, command.OK, name, "--data", data)
 	}
@@ -205,6 +230,8 @@ func TestLocal(t *testing.T) {
 	ann = enter(t, at, "+34600000001", printed(t, at))
 	me := ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil)
 	require.Equal(t, "Ann_1", *me.Username)
+	require.Equal(t, face, *me.Picture)
+	require.Equal(t, looks, shown(t, at, ann.AccessToken, ofComment), "of the backup")
 	require.Equal(t, api.MyCounts{Followers: 1, Posts: 1, VotesCast: 2}, me.Counts)
 	carol := enter(t, at, "+34600000003", printed(t, at))
 	settle(t, at, carol, "Carol")
@@ -242,7 +269,7 @@ func TestLocal(t *testing.T) {
 	ask[httpjson.Problem](t, 404, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil)
 	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[1].Token+"/accept", carol.AccessToken, nil)
 	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "left"})
-	require.EqualValues(t, 2, ask[api.Card](t, 200, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil).Counts.Comments)
+	require.EqualValues(t, 3, ask[api.Card](t, 200, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil).Counts.Comments)
 	in := ask[api.HubVotes](t, 200, "GET", at+"/posts/"+locked.PostID+"/vote/hubs", carol.AccessToken, nil).Items
 	require.Len(t, in, 1)
 	require.EqualValues(t, 2, in[0].TotalVotes)
@@ -303,6 +330,7 @@ func TestSettings(t *testing.T) {
 		{"OTP_LASTS", "OTP_LASTS", "11m"},
 		{"OTP_PER_PHONE", "OTP_PER_PHONE", "0"},
 		{"POSTS_PER_DAY", "POSTS_PER_DAY", "0"},
+		{"ASSETS_PER_DAY", "ASSETS_PER_DAY", "0"},
 		{"KEEP_DELETED", "KEEP_DELETED", "999ms"},
 		{"NOTIFY_POLL", "NOTIFY_POLL", "26s"},
 		{"PUBLIC_URL", "PUBLIC_URL", "duuble.example"},
@@ -400,6 +428,8 @@ func TestUnderTheHost(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 1
 	}, 2*time.Minute, 100*time.Millisecond, "the queue function runs")
+	face := upload(t, at, ann.AccessToken, "profile")
+	shown(t, at, ann.AccessToken, face)
 	require.Equal(t, "+34•••••01", ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil).Phone)
 	ask[httpjson.Problem](t, 429, "POST", at+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "+34600000001", Purpose: "sign_in"})
 	ask[any](t, 204, "POST", at+"/auth/logout", ann.AccessToken, nil)

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/internal/host/command"
 	"prompthub/internal/storage/backup"
+	"prompthub/internal/storage/belong"
 )
 
 const (
@@ -45,14 +47,17 @@ func contents(s settings) *backup.Contents {
 		Application: application, Prefix: s.ContainerPrefix,
 		Tables: []backup.Table{
 			{Name: "Users", Stored: t.Users},
-			{Name: "Names", Stored: t.Names},
 			{Name: "Posts", Stored: t.Posts},
 			{Name: "Lists", Stored: t.Lists},
 			{Name: "Notifications", Stored: t.Notifications},
 			{Name: "Sessions", Stored: t.Sessions, Out: "sessions, codes and counts of what callers ask for: people sign in anew"},
 			{Name: "Hubs", Stored: t.Hubs},
-			{Name: "Admin", Stored: t.Admin},
+			{Name: "Admin", Stored: t.Admin, Without: []string{belong.Partition}},
+			// The rows that name a picture come before it, as names come before their reservations: so while
+			// others write, a backup has the picture of each thing that it has.
+			{Name: "Names", Stored: t.Names, Names: assets.Named},
 		},
+		Containers: []string{assets.Container},
 		// Counts and boxes change with each change of what they count.
 		Sums: backup.IsSum("c|", "!k|", "!n|", "k|", "b|"),
 	}
@@ -61,7 +66,7 @@ func contents(s settings) *backup.Contents {
 // repair writes the rows that follow from those of a backup, once it knows that the keys are those
 // of the data.
 func (d *duuble) repair(ctx context.Context) error {
-	for _, repair := range []func(context.Context) error{d.people.CheckKeys, d.people.Repair, d.posts.Repair, d.hubs.Repair, d.talks.Repair} {
+	for _, repair := range []func(context.Context) error{d.people.CheckKeys, d.people.Repair, d.assets.Repair, d.posts.Repair, d.hubs.Repair, d.talks.Repair} {
 		if err := repair(ctx); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ param tablePrefix string = 'Duuble'
 @description('Goes before the name of every queue.')
 param queuePrefix string = 'duuble-'
 
-@description('Goes before the name of the container of backups.')
+@description('Goes before the name of every container of blobs.')
 param containerPrefix string = 'duuble-'
 
 @description('The keys that seal phone numbers and sign tokens: 32 random bytes in base64, several by commas.')
@@ -84,6 +84,7 @@ var tableNames = [
 ]
 
 var containerNames = [
+  'assets'
   'backups'
 ]
 
@@ -110,6 +111,7 @@ var settingsOfItsOwn = {
   COMMENTS_PER_DAY: '1000'
   MESSAGES_PER_DAY: '1000'
   VOTES_PER_HOUR: '300'
+  ASSETS_PER_DAY: '100'
   OTP_PER_PHONE: '5'
   OTP_PER_ADDRESS: '30'
   OTP_PER_NETWORK: '60'

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/internal/testing/browsertest"
@@ -29,10 +26,7 @@ func choose(p *browsertest.Tab, field, value string) {
 // upload chooses a file for the form of photos.
 func upload(p *browsertest.Tab, name, content string) {
 	p.T.Helper()
-	path := filepath.Join(p.T.TempDir(), name)
-	require.NoError(p.T, os.WriteFile(path, []byte(content), 0o600))
-	p.Ready("#photo")
-	require.NoError(p.T, chromedp.Do(p.Context, chromedp.SetUploadFiles(chromedp.CSS("#photo"), []string{path})))
+	p.Chooses("#photo", name, content)
 }
 
 // TestBrowser: people sign up, on a phone without script and with it, write about themselves and
@@ -75,7 +69,7 @@ func TestBrowser(t *testing.T) {
 	upload(ann, "green.png", photo(t))
 	ann.Sends(".upload .primary").Sees("document.querySelectorAll('.photos img').length === 2")
 	upload(ann, "page.html", "<html>")
-	ann.Sends(".upload .primary").Reads("Give a JPEG, PNG or WebP picture")
+	ann.Sends(".upload .primary").Reads("Give a JPEG, PNG, WebP or GIF picture")
 	browsertest.Accessible(ann, axe, "photos")
 	ann.Sends(".photos [action$=first] button").Reads("Saved.").Sends(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
 

@@ -41,7 +41,7 @@ func TestForumInABrowser(t *testing.T) {
 	browsertest.Accessible(anna, axe, "the store")
 	anna.Click(".cards a[href*='/admin/store/']").Ready("#photo")
 	browsertest.Accessible(anna, axe, "an item that is there")
-	anna.Sends(".upload button").Reads("Нужна картинка JPEG, PNG или WebP")
+	anna.Sends(".upload button").Reads("Нужна картинка JPEG, PNG, WebP или GIF")
 	browsertest.Accessible(anna, axe, "no picture")
 	guest := b.Visit(t, url, desktop).GoTo("/app/store").Reads("Семь ламп, LP")
 	require.Equal(t, "noopener noreferrer", browsertest.Eval[string](guest, "document.querySelector(\"a[href='https://shop.example.com/lp']\").rel"))

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
+	"mime"
 	"net/http"
 	"net/url"
 	"path"
@@ -76,10 +78,24 @@ func ReadForm(admission *httpjson.Admission, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return err
 	}
-	if err := r.ParseForm(); err != nil {
+	err = r.ParseForm()
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "multipart/form-data" {
+		err = r.ParseMultipartForm(most) //nolint:gosec // it was read within its bound, and stays in memory
+	}
+	if err != nil {
 		return fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
 	return nil
+}
+
+// SentFile returns the file of a field of a form that was read, nil if none was chosen.
+func SentFile(r *http.Request, field string) ([]byte, error) {
+	sent, head, err := r.FormFile(field)
+	if err != nil || head.Size == 0 {
+		return nil, nil
+	}
+	defer sent.Close()
+	return io.ReadAll(sent)
 }
 
 // Back returns an address to go back to, also if a form or a link names another: one of a page

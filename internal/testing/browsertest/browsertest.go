@@ -261,6 +261,16 @@ func (p *Tab) Write(selector, text string) *Tab {
 	return p
 }
 
+// Chooses chooses a file with a name and some bytes for a field.
+func (p *Tab) Chooses(selector, name, content string) *Tab {
+	p.T.Helper()
+	path := filepath.Join(p.T.TempDir(), name)
+	require.NoError(p.T, os.WriteFile(path, []byte(content), 0o600))
+	p.Ready(selector)
+	require.NoError(p.T, chromedp.Do(p.Context, chromedp.SetUploadFiles(chromedp.CSS(selector), []string{path})))
+	return p
+}
+
 // Ready waits until the page is whole, its scripts have run, and a selector finds something: before
 // that a click on it may do nothing.
 func (p *Tab) Ready(selector string) *Tab {

@@ -86,7 +86,7 @@ func (a *api) account() {
 		})
 	route(a, person, Bound{7, 45}, op("put-basics", http.MethodPut, "/onboarding/profile-basics", "Choose my username and give my name", "The username is written once and never changes: another one later, or one that somebody has, is 409 USERNAME_TAKEN.", http.StatusOK, 409),
 		func(ctx context.Context, v visit, in *openapi.Body[Basics]) (*openapi.Body[Me], error) {
-			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: &in.Body.Username, FullName: &in.Body.FullName, Bio: in.Body.Bio})
+			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: &in.Body.Username, FullName: &in.Body.FullName, Bio: in.Body.Bio, Picture: in.Body.Picture})
 			return openapi.Answer(meOf(me), err)
 		})
 	route(a, person, Bound{2, 5}, op("accept-terms", http.MethodPost, "/onboarding/terms", "Accept the terms", "The onboarding is complete when username and name are there too.", http.StatusOK),
@@ -110,7 +110,7 @@ func (a *api) account() {
 		})
 	route(a, person, Bound{6, 44}, op("patch-profile", http.MethodPatch, "/users/me/profile", "Change my profile", "Members that are absent stay as they are.", http.StatusOK, 409),
 		func(ctx context.Context, v visit, in *openapi.Body[ProfileChange]) (*openapi.Body[Me], error) {
-			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: in.Body.Username, FullName: in.Body.FullName, Bio: in.Body.Bio})
+			me, err := a.People.SetBasics(ctx, v.Claim, people.Basics{Username: in.Body.Username, FullName: in.Body.FullName, Bio: in.Body.Bio, Picture: in.Body.Picture})
 			return openapi.Answer(meOf(me), err)
 		})
 }

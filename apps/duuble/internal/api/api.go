@@ -14,15 +14,18 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/telemetry"
 )
 
@@ -35,6 +38,7 @@ type Config struct {
 	Posts       *posts.Service
 	Hubs        *hubs.Service
 	Discussions *discussions.Service
+	Pictures    *pictures.Service
 	Streams     *stream.Service
 	Site        string                      // the address before the paths of links that people send; "" if it is not known
 	VoteMin     int                         // how many votes are counted together
@@ -119,10 +123,14 @@ func build(c Config) (*api, routes) {
 	a.service = openapi.Service[visit]{
 		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Ready,
 		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`},
-		Scheme:   bearerScheme, MaxBody: maxBody, Identify: a.identify, LogKey: session.LogKey,
+		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: assets.MaxBytes, Identify: a.identify, LogKey: session.LogKey,
 		Secret: func(method, path string) bool {
 			return method == http.MethodPost && strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/dev/")
 		},
+	}
+	a.service.Document.Examples = map[string]any{}
+	for _, t := range picture.Types {
+		a.service.Document.Examples[t] = "the bytes of a file"
 	}
 	mux := routes{http.NewServeMux(), http.NewServeMux()}
 	a.service.Begin(mux, a.settings())
@@ -139,6 +147,7 @@ func build(c Config) (*api, routes) {
 	a.hubs()
 	a.discussions()
 	a.invitations()
+	a.assets()
 	a.service.Finish()
 	return a, mux
 }
@@ -154,6 +163,7 @@ func (a *api) settings() huma.Config {
 		{Name: "people", Description: "Profiles and usernames, whom people follow and block"},
 		{Name: "posts", Description: "Posts, comments, votes, and their results"},
 		{Name: "hubs", Description: "Hubs, their members, invitations, links and requests to join"},
+		{Name: "pictures", Description: "To upload and to see them"},
 		{Name: "notifications", Description: "What people are told of, and how"},
 		{Name: "admin", Description: "For the people who manage the service, whose numbers are in ADMIN_PHONES"},
 		{Name: "system", Description: "Whether the service is up, and this document"},
@@ -227,8 +237,8 @@ var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, SESSION_ENDED, REFRESH_REUSED, OTP_WRONG, OTP_EXPIRED", Detail: "this session has ended; sign in again"},
 	403: {Doc: "The caller may not: ONBOARDING_REQUIRED, ACCOUNT_DELETED, ACCOUNT_SUSPENDED, NOT_A_MEMBER, FORBIDDEN, BANNED, INVITATION_NOT_YOURS, or a page of another site asks", Detail: "choose a username, give your name and accept the terms first"},
-	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, DISCUSSION_NOT_FOUND, MESSAGE_NOT_FOUND, NOTIFICATION_NOT_FOUND, REPORT_NOT_FOUND, BAN_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
-	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, HUB_TOO_SMALL, VOTE_ENDED, TAKEN_OUT, NOT_DELETABLE, TOO_MANY", Detail: "this username is taken; choose another one"},
+	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, POST_NOT_FOUND, COMMENT_NOT_FOUND, HUB_NOT_FOUND, MEMBER_NOT_FOUND, INVITATION_NOT_FOUND, LINK_NOT_FOUND, REQUEST_NOT_FOUND, DISCUSSION_NOT_FOUND, MESSAGE_NOT_FOUND, NOTIFICATION_NOT_FOUND, REPORT_NOT_FOUND, BAN_NOT_FOUND, ASSET_NOT_FOUND, CODE_NOT_FOUND", Detail: "there is no such post"},
+	409: {Doc: "It cannot be as things are: USERNAME_TAKEN, ALREADY_VOTED, NO_SLIDER, LINK_TAKEN, LAST_SUPER_ADMIN, ALREADY_DECIDED, HUB_FULL, HUB_TOO_SMALL, VOTE_ENDED, TAKEN_OUT, NOT_DELETABLE, ALREADY_COMPLETED, ASSET_IN_USE, TOO_MANY", Detail: "this username is taken; choose another one"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
-	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},
+	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, IDEMPOTENCY_MISMATCH, ASSET_MISMATCH, NOT_AN_IMAGE", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.fullName", Message: "give 1 to 100 characters"}}},
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/http/openapi/openapitest"
 	"prompthub/internal/testing/golden"
 )
@@ -42,12 +43,12 @@ func TestGuests(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
 		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-reposts": true, "list-shares": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
-		"get-default-feed": true, "list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true,
+		"get-default-feed": true, "list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true, "get-asset-content": true,
 	}, open)
 }
 
 // ids hides ids, and keys made of them, in calls.
-var ids = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
+var ids = regexp.MustCompile(`(?i)[0-9A-HJKMNP-TV-Z]{26}(-[0-9a-f]{16})?`)
 
 // A step is a request of a story.
 type step struct {
@@ -55,6 +56,9 @@ type step struct {
 	status                        int
 	key                           string
 }
+
+// newAsset says what file follows.
+var newAsset = fmt.Sprintf(`{"purpose":"profile","contentType":"image/png","fileSizeBytes":%d}`, len(duubletest.PNG))
 
 // story makes a community in which every request is made once at least, and has do make each in
 // turn.
@@ -141,6 +145,10 @@ func (w *world) story(do func(step)) {
 			require.Equal(w.t, 201, status, m)
 		}
 	}
+	status, begun := w.ask("POST", "/assets", ann, newAsset)
+	require.Equal(w.t, 201, status, begun)
+	pending := "/assets/" + begun["assetId"].(string)
+	face, ofPost, ofComment, ofMessage, ofHub, ofOther := w.picture(ann, "profile"), w.picture(ann, "post"), w.picture(bob, "comment"), w.picture(erma, "message"), w.picture(ann, "hub"), w.picture(ann, "hub")
 	wordy := "" // a name with as many words as there can be
 	for i := range 34 {
 		wordy += fmt.Sprintf(" %02d", i)
@@ -165,12 +173,22 @@ func (w *world) story(do func(step)) {
 		{"get-me", "GET", "/users/me", ann, "", 200, ""},
 		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
 		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"fullName":"` + wordy + `"}`, 200, ""},
+		{"create-asset", "POST", "/assets", ann, newAsset, 201, ""},
+		{"put-asset-content", "PUT", pending + "/content", ann, string(duubletest.PNG), 200, ""},
+		{"put-asset-content", "PUT", pending + "/content", ann, string(duubletest.PNG), 200, ""},
+		{"get-asset", "GET", pending, ann, "", 200, ""},
+		{"get-asset-content", "GET", pending + "/content", ann, "", 200, ""},
+		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"profileAssetId":"` + face + `"}`, 200, ""},
+		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"profileAssetId":"` + begun["assetId"].(string) + `"}`, 200, ""},
+		{"get-asset-content", "GET", pending + "/content?size=small", bob, "", 200, ""},
 		{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
 		{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
 		{"check-name", "GET", "/users/username-availability?username=Dora", ann, "", 200, ""},
 		{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
 		{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
 		{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
+		{"create-post", "POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["` + hub + `"],"article":{"kind":"media","assetId":"` + ofPost + `"}}`, 201, ""},
+		{"get-asset-content", "GET", "/assets/" + ofPost + "/content", bob, "", 200, ""},
 		{"repost", "POST", "/posts/" + id + "/repost", bob, `{"thoughtText":"x"}`, 201, ""},
 		{"repost", "POST", "/posts/" + id + "/repost", bob, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "r1"},
 		{"list-reposts", "GET", "/posts/" + id + "/reposts", carol, "", 200, ""},
@@ -194,6 +212,8 @@ func (w *world) story(do func(step)) {
 		{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x"}`, 201, ""},
 		{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"text":"x"}`, 201, "c"},
 		{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r"},
+		{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"assetId":"` + ofComment + `"}`, 201, ""},
+		{"get-asset-content", "GET", "/assets/" + ofComment + "/content", ann, "", 200, ""},
 		{"list-comments", "GET", "/posts/" + id + "/comments", bob, "", 200, ""},
 		{"list-replies", "GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 200, ""},
 		{"delete-comment", "DELETE", "/posts/" + id + "/comments/" + reply, ann, "", 204, ""},
@@ -246,6 +266,9 @@ func (w *world) story(do func(step)) {
 		{"get-discussion", "GET", talk, erma, "", 200, ""},
 		{"create-message", "POST", talk + "/messages", erma, `{"text":"x"}`, 201, ""},
 		{"create-message", "POST", talk + "/messages", erma, `{"text":"x","parentMessageId":"` + message + `"}`, 201, "m"},
+		{"create-message", "POST", talk + "/messages", erma, `{"assetId":"` + ofMessage + `"}`, 201, ""},
+		{"get-asset-content", "GET", "/assets/" + ofMessage + "/content", bob, "", 200, ""},
+		{"delete-message", "DELETE", talk + "/messages/", erma, "", 204, ""},
 		{"list-messages", "GET", talk + "/messages", erma, "", 200, ""},
 		{"list-message-replies", "GET", talk + "/messages/" + message + "/replies", erma, "", 200, ""},
 		{"save-discussion", "PUT", talk + "/saved", erma, "", 200, ""},
@@ -257,9 +280,10 @@ func (w *world) story(do func(step)) {
 		{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 		{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
 		{"restore-any-post", "POST", "/admin/posts/" + lockedID + "/restore", manager, "", 204, ""},
-		{"create-hub", "POST", "/hubs", ann, `{"name":"` + wordy + `","customLink":"tea"}`, 201, ""},
+		{"create-hub", "POST", "/hubs", ann, `{"name":"` + wordy + `","customLink":"tea","profileAssetId":"` + ofHub + `"}`, 201, ""},
 		{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
-		{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"` + wordy + `","customLink":"tea-2"}`, 200, ""},
+		{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"` + wordy + `","customLink":"tea-2","profileAssetId":"` + ofOther + `"}`, 200, ""},
+		{"get-asset-content", "GET", "/assets/" + ofOther + "/content", "", "", 200, ""},
 		{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
 		{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
 		{"list-members", "GET", "/hubs/" + hub + "/members", bob, "", 200, ""},
@@ -310,6 +334,10 @@ func (w *world) story(do func(step)) {
 				return c.id == "decide-report" || r["commentId"] != nil || r["messageId"] != nil
 			})
 			c.path += items(all)[at]["reportId"].(string) + map[string]string{"decide-report": "/decide", "delete-reported": "/delete"}[c.id]
+		}
+		if strings.HasSuffix(c.path, "/messages/") { // the newest
+			_, all := w.ask("GET", strings.TrimSuffix(c.path, "/"), erma, "")
+			c.path += items(all)[0]["messageId"].(string)
 		}
 		if c.id == "end-ban" {
 			_, all := w.ask("GET", strings.TrimSuffix(c.path, "/"), ann, "")
@@ -572,7 +600,7 @@ func TestHostile(t *testing.T) {
 		{"POST", "/hubs", ann, `{"name":"x","customLink":"a b"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"x","customLink":"ab"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"x","customLink":"` + strings.Repeat("x", 61) + `"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("n", 100) + `","description":"` + strings.Repeat("d", 2000) + `","customLink":"` + strings.Repeat("x", 60) + `"}`, 201, ""},
+		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("n", 100) + `","description":"` + strings.Repeat("d", 2000) + `","customLink":"` + strings.Repeat("x", 60) + `","profileAssetId":"` + w.picture(ann, "hub") + `"}`, 201, ""},
 		{"GET", "/hubs/x", "", "", 404, "HUB_NOT_FOUND"},
 		{"GET", "/hubs/..%2Fx", "", "", 404, "HUB_NOT_FOUND"},
 		{"GET", "/hubs/by-link/members", "", "", 404, "HUB_NOT_FOUND"},

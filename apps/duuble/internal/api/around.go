@@ -52,7 +52,7 @@ func (a *api) comments() {
 			Body NewComment
 		},
 		) (*newComment, error) {
-			c, err := a.Posts.Comment(ctx, v.Claim, in.ID, in.Body.Text, in.Body.ParentCommentID, in.Key)
+			c, err := a.Posts.Comment(ctx, v.Claim, in.ID, posts.Said{Text: in.Body.Text, Picture: in.Body.AssetID}, in.Body.ParentCommentID, in.Key)
 			if err != nil {
 				return nil, err
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/http/openapi"
 )
@@ -33,7 +34,8 @@ func (a *api) discussionOf(d discussions.Discussion) Discussion {
 
 // NewMessage is what a person says in a discussion.
 type NewMessage struct {
-	Text            string `json:"text" doc:"1 to 2,000 characters" example:"Green tea, and why not?"`
+	Text            string `json:"text,omitempty" doc:"Up to 2,000 characters; 1 at least without a picture" example:"Green tea, and why not?"`
+	AssetID         string `json:"assetId,omitempty" doc:"A picture of the purpose message" example:"01KA000000000000000000000C"`
 	ParentMessageID string `json:"parentMessageId,omitempty" doc:"The message of the same discussion to which it replies. A reply to a reply hangs on the same root" example:"01KA0000000000000000000011"`
 }
 
@@ -42,6 +44,7 @@ type Message struct {
 	MessageID       string  `json:"messageId" doc:"The id of the message" example:"01KA0000000000000000000011"`
 	Author          Person  `json:"author" doc:"Who wrote it"`
 	Text            string  `json:"text" doc:"What it says" example:"Green tea, and why not?"`
+	AssetID         *string `json:"assetId" doc:"Its picture, or null" example:"01KA000000000000000000000C"`
 	ParentMessageID *string `json:"parentMessageId" doc:"The message to which it replies, or null" example:"01KA0000000000000000000011"`
 	ReplyCount      int64   `json:"replyCount" doc:"How many replies it has" example:"2"`
 	CreatedAt       string  `json:"createdAt" format:"date-time" doc:"When" example:"2026-11-01T12:00:00.000Z"`
@@ -49,7 +52,7 @@ type Message struct {
 }
 
 func messageOf(m discussions.Message) Message {
-	return Message{m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Parent), m.Replies, httpjson.FormatTime(m.CreatedAt), m.DeletedBy}
+	return Message{m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Picture), httpjson.OptionalText(m.Parent), m.Replies, httpjson.FormatTime(m.CreatedAt), m.DeletedBy}
 }
 
 // Saved is whether the caller has saved a discussion.
@@ -151,7 +154,7 @@ func (a *api) discussions() {
 			page, err := a.Discussions.Messages(ctx, v.Claim, in.ID, in.Discussion, "", after, in.Limit)
 			return messagesAnswer(list, page, err)
 		})
-	route(a, person, Bound{4, 13}, op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{7, 20}, op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`
@@ -166,7 +169,7 @@ func (a *api) discussions() {
 			Body NewMessage
 		},
 		) (*newMessage, error) {
-			m, err := a.Discussions.Say(ctx, v.Claim, in.ID, in.Discussion, in.Body.Text, in.Body.ParentMessageID, in.Key)
+			m, err := a.Discussions.Say(ctx, v.Claim, in.ID, in.Discussion, posts.Said{Text: in.Body.Text, Picture: in.Body.AssetID}, in.Body.ParentMessageID, in.Key)
 			if err != nil {
 				return nil, err
 			}

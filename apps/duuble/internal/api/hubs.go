@@ -55,9 +55,9 @@ func (a *api) hubs() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{8, 44}, op("create-hub", http.MethodPost, "/hubs", "Make a hub", "The caller is its first super_admin.", http.StatusCreated, 409),
+	route(a, person, Bound{9, 44}, op("create-hub", http.MethodPost, "/hubs", "Make a hub", "With a picture of its own. The caller is its first super_admin.", http.StatusCreated, 409),
 		func(ctx context.Context, v visit, in *openapi.Body[NewHub]) (*newHub, error) {
-			h, err := a.Hubs.Create(ctx, v.Claim, hubs.Draft{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
+			h, err := a.Hubs.Create(ctx, v.Claim, hubs.Draft{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink, Picture: in.Body.Picture})
 			if err != nil {
 				return nil, err
 			}
@@ -86,13 +86,13 @@ func (a *api) hubs() {
 			h, err := a.Hubs.ByLink(ctx, v.Claim, in.Link)
 			return openapi.Answer(hubOf(h), err)
 		})
-	route(a, person, Bound{9, 48}, op("patch-hub", http.MethodPatch, "/hubs/{id}", "Change a hub", "Admins do. Members that are absent stay as they are. A custom link that is given up is free for others after 30 days.", http.StatusOK, 404, 409),
+	route(a, person, Bound{14, 51}, op("patch-hub", http.MethodPatch, "/hubs/{id}", "Change a hub", "Admins do. Members that are absent stay as they are. A custom link that is given up is free for others after 30 days.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body HubChange
 		},
 		) (*openapi.Body[Hub], error) {
-			h, err := a.Hubs.Edit(ctx, v.Claim, in.ID, hubs.Change{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink})
+			h, err := a.Hubs.Edit(ctx, v.Claim, in.ID, hubs.Change{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink, Picture: in.Body.Picture})
 			return openapi.Answer(hubOf(h), err)
 		})
 	route(a, person, Bound{2, 65}, op("list-my-hubs", http.MethodGet, "/users/me/hubs", "My hubs", "Of which the caller is a member now. A page may have fewer than the limit.", http.StatusOK),

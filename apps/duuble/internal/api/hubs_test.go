@@ -13,7 +13,7 @@ import (
 // hub makes a hub, and returns its id.
 func (w *world) hub(token, name string) string {
 	w.t.Helper()
-	status, h := w.ask("POST", "/hubs", token, `{"name":"`+name+`"}`)
+	status, h := w.ask("POST", "/hubs", token, `{"name":"`+name+`","profileAssetId":"`+w.picture(token, "hub")+`"}`)
 	require.Equal(w.t, 201, status, h)
 	return h["hubId"].(string)
 }
@@ -103,12 +103,12 @@ func TestHubStory(t *testing.T) {
 	_, cid, _ := w.person(number(3), "Cid")
 	_, dan, _ := w.person(number(4), "Dan")
 
-	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","description":"For all","customLink":"Tea-1"}`)
+	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","description":"For all","customLink":"Tea-1","profileAssetId":"`+w.picture(ann, "hub")+`"}`)
 	require.Equal(t, 201, status, h)
 	hub := h["hubId"].(string)
 	require.Equal(t, "tea-1", h["customLink"])
 	require.Equal(t, "super_admin", h["membership"].(map[string]any)["role"])
-	status, p := w.ask("POST", "/hubs", bob, `{"name":"Tea","customLink":"tea-1"}`)
+	status, p := w.ask("POST", "/hubs", bob, `{"name":"Tea","customLink":"tea-1","profileAssetId":"`+w.picture(bob, "hub")+`"}`)
 	require.Equal(t, "LINK_TAKEN", p["code"], status)
 	status, seen := w.ask("GET", "/hubs/by-link/TEA-1", "", "")
 	require.Equal(t, 200, status)
@@ -262,7 +262,7 @@ func TestEnds(t *testing.T) {
 		_, access, _ := w.person(number(1+i), fmt.Sprintf("Person%d", i))
 		all = append(all, access)
 		if i == 0 {
-			_, made := w.ask("POST", "/hubs", access, `{"name":"Five"}`)
+			_, made := w.ask("POST", "/hubs", access, `{"name":"Five","profileAssetId":"`+w.picture(access, "hub")+`"}`)
 			hub = made["hubId"].(string)
 			continue
 		}

@@ -41,14 +41,15 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		return answer
 	}
 	annID, ann, _ := w.person(number(1), "Ann")
-	send("PATCH", "/users/me/profile", ann, map[string]string{"fullName": "Ann " + long(96), "bio": long(500)})
+	face := w.picture(ann, "profile")
+	send("PATCH", "/users/me/profile", ann, map[string]string{"fullName": "Ann " + long(96), "bio": long(500), "profileAssetId": face})
 	var mine []string
 	for i := range 20 {
-		h := send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea %02d ", i) + long(93), "description": long(2000), "customLink": []string{"tea", ""}[min(i, 1)]})
+		h := send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea %02d ", i) + long(93), "description": long(2000), "customLink": []string{"tea", ""}[min(i, 1)], "profileAssetId": w.picture(ann, "hub")})
 		mine = append(mine, h["hubId"].(string))
 	}
 	for i := range 80 {
-		send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea more %02d ", i) + long(88), "description": long(2000)})
+		send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea more %02d ", i) + long(88), "description": long(2000), "profileAssetId": w.picture(ann, "hub")})
 	}
 	hub := mine[0]
 	whole := func(hubs ...string) map[string]any {
@@ -103,7 +104,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	w.rest()
 	_, discussion, _ := strings.Cut(strings.TrimPrefix(talk, "/hubs/"), "/discussions/")
 	values := map[string][]string{
-		"id": {post, source, hub, annID}, "username": {"ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link}, "discussion": {discussion}, "message": {message},
+		"id": {post, source, hub, annID, face}, "username": {"ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link}, "discussion": {discussion}, "message": {message},
 	}
 	get := func(path, token string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.Prefix+path, nil)
@@ -149,7 +150,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 
 	site := web.New(web.Config{
-		People: w.people, Hubs: w.hubs, Posts: w.posts, Discussions: w.talks, Streams: stream.New(stream.Config{Posts: w.posts}), VoteMin: 3, Now: time.Now,
+		People: w.people, Hubs: w.hubs, Posts: w.posts, Discussions: w.talks, Pictures: w.pictures, Streams: stream.New(stream.Config{Posts: w.posts}), VoteMin: 3, Now: time.Now,
 		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1, AtWork: 1000}.Complete(false), time.Now), Log: slog.New(slog.DiscardHandler),
 	})
 	values["name"], values["kind"], values["rest"] = []string{"Ann"}, []string{"post", "hub"}, []string{"nothing"}

@@ -97,6 +97,7 @@ type Copy struct {
 	Username *string `json:"username" doc:"The username then, or null" example:"Ann_1"`
 	FullName *string `json:"fullName" doc:"The name then, or null" example:"Ann Example"`
 	Text     string  `json:"text" doc:"All its texts, with empty lines between" example:"Buy my tea"`
+	AssetID  *string `json:"assetId" doc:"A copy of its picture, or null" example:"01KA000000000000000000000C"`
 }
 
 func reportOf(r manage.Report) Report {
@@ -115,7 +116,7 @@ func reportOf(r manage.Report) Report {
 		ids := r.Target.Parts()
 		one.HubID, one.DiscussionID, one.MessageID = &ids[0], &ids[1], &ids[2]
 	}
-	one.Copy = Copy{httpjson.OptionalText(r.Copy.UserID), httpjson.OptionalText(r.Copy.Username), httpjson.OptionalText(r.Copy.Name), r.Copy.Text}
+	one.Copy = Copy{httpjson.OptionalText(r.Copy.UserID), httpjson.OptionalText(r.Copy.Username), httpjson.OptionalText(r.Copy.Name), r.Copy.Text, httpjson.OptionalText(r.Copy.Picture)}
 	return one
 }
 
@@ -145,7 +146,7 @@ func (a *api) reports() {
 	report.Responses = map[string]*huma.Response{"200": {Description: "The caller has reported it before", Content: map[string]*huma.MediaType{"application/json": {
 		Schema: &huma.Schema{Ref: "#/components/schemas/Reported"}, Example: Reported{"01KA000000000000000000000A", manage.Open},
 	}}}}
-	route(a, person, Bound{9, 21}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
+	route(a, person, Bound{11, 23}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
 		of, err := in.Body.target()
 		if err != nil {
 			return nil, err

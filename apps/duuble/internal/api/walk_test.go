@@ -62,7 +62,7 @@ func TestWalk(t *testing.T) {
 	leftID, left, _ := w.person(number(3), "Left")
 	removedID, removed, _ := w.person(number(4), "Removed")
 	_, outsider, _ := w.person(number(5), "Outsider")
-	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","customLink":"tea"}`)
+	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","customLink":"tea","profileAssetId":"`+w.picture(ann, "hub")+`"}`)
 	require.Equal(t, 201, status, h)
 	hub := h["hubId"].(string)
 	w.enrol(ann, hub, number(2), bob)

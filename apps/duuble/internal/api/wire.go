@@ -116,6 +116,7 @@ type Basics struct {
 	Username string  `json:"username" doc:"3 to 100 of A-Z a-z 0-9 . _ with a letter first. It never changes" example:"Ann_1"`
 	FullName string  `json:"fullName" doc:"1 to 100 characters" example:"Ann"`
 	Bio      *string `json:"bio,omitempty" doc:"Up to 500 characters" example:"I like tea"`
+	Picture  *string `json:"profileAssetId,omitempty" doc:"A picture of the purpose profile, or \"\" for none" example:"01KA000000000000000000000C"`
 }
 
 // ProfileChange are changes of a profile; absent members stay as they are.
@@ -123,6 +124,7 @@ type ProfileChange struct {
 	Username *string `json:"username,omitempty" doc:"Only if there is none yet" example:"Ann_1"`
 	FullName *string `json:"fullName,omitempty" doc:"1 to 100 characters" example:"Ann"`
 	Bio      *string `json:"bio,omitempty" doc:"Up to 500 characters" example:"I like tea"`
+	Picture  *string `json:"profileAssetId,omitempty" doc:"A picture of the purpose profile, or \"\" for none" example:"01KA000000000000000000000C"`
 }
 
 // Terms are the texts that a person accepts.
@@ -136,10 +138,11 @@ type Person struct {
 	UserID   *string `json:"userId" doc:"The id of the person; null of one who has left" example:"01KA0000000000000000000001"`
 	Username *string `json:"username" doc:"Unique whatever its case; null of one who has left" example:"Ann_1"`
 	FullName string  `json:"fullName" doc:"As the person wrote it, or Deleted user" example:"Ann"`
+	Picture  *string `json:"profileAssetId" doc:"The picture of the person, or null" example:"01KA000000000000000000000C"`
 }
 
 func personOf(p people.Person) Person {
-	return Person{httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName}
+	return Person{httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName, httpjson.OptionalText(p.Picture)}
 }
 
 // MyCounts are numbers that go with an account.
@@ -156,6 +159,7 @@ type Me struct {
 	Username               *string  `json:"username" doc:"Null until it is chosen" example:"Ann_1"`
 	FullName               string   `json:"fullName" doc:"Empty until it is given" example:"Ann"`
 	Bio                    string   `json:"bio" doc:"About the person" example:"I like tea"`
+	Picture                *string  `json:"profileAssetId" doc:"The picture of the person, or null" example:"01KA000000000000000000000C"`
 	Phone                  string   `json:"phone" doc:"The number in part; others do not see it" example:"+34•••••01"`
 	OnboardingStep         Step     `json:"onboardingStep" doc:"How far the onboarding is" example:"completed"`
 	IsOnboardingCompleted  bool     `json:"isOnboardingCompleted" doc:"Whether nothing is missing" example:"true"`
@@ -168,7 +172,7 @@ type Me struct {
 
 func meOf(m people.Me) Me {
 	return Me{
-		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
+		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Picture: httpjson.OptionalText(m.Picture), Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: httpjson.OptionalText(m.TermsVersion), AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion), AcceptedAt: httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
 		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
 	}
@@ -270,6 +274,7 @@ func (Slider) Schema(huma.Registry) *huma.Schema {
 type Article struct {
 	Kind            string `json:"kind"`
 	Text            string `json:"text,omitempty"`
+	AssetID         string `json:"assetId,omitempty"`
 	LinkURL         string `json:"linkUrl,omitempty"`
 	LinkTitle       string `json:"linkTitle,omitempty"`
 	LinkDescription string `json:"linkDescription,omitempty"`
@@ -279,9 +284,9 @@ type Article struct {
 // Schema returns an object that may be null.
 func (Article) Schema(huma.Registry) *huma.Schema {
 	kind := openapi.OneOf(posts.Kinds)
-	kind.Description, kind.Examples = "text, link, or mixed for both", []any{"mixed"}
+	kind.Description, kind.Examples = "text, link, media for a picture, or mixed for two or three of them", []any{"mixed"}
 	return nullable(map[string]*huma.Schema{
-		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
+		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "assetId": text("A picture of the purpose post", "01KA000000000000000000000C"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
 		"linkTitle": text("Up to 200 characters", "Tea"), "linkDescription": text("Up to 500 characters", "A history"),
 		"hasMore": {Type: huma.TypeBoolean, Description: "In lists: whether text is the first 500 characters of a longer one, which GET /posts/{id} has. No one needs to send it", Examples: []any{false}},
 	}, "kind")
@@ -300,7 +305,7 @@ func (p NewPost) draft() (posts.Draft, error) {
 	slider, err := p.Slider.draft()
 	d := posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: slider}
 	if a := p.Article; a != nil {
-		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
+		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, Picture: a.AssetID, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
 	}
 	return d, err
 }
@@ -371,7 +376,7 @@ func (a *api) cardOf(c posts.Card) Card {
 		card.TakenOutOf = append(card.TakenOutOf, HubName{hub.ID, hub.Name})
 	}
 	if a := c.Article; a != nil {
-		card.Article = &Article{a.Kind, a.Text, a.LinkURL, a.LinkTitle, a.LinkDescription, a.More}
+		card.Article = &Article{a.Kind, a.Text, a.Picture, a.LinkURL, a.LinkTitle, a.LinkDescription, a.More}
 	}
 	if c.Slider != nil {
 		s := a.summaryOf(c.ID, c.Result)

@@ -25,6 +25,7 @@ type NewHub struct {
 	Name        string `json:"name" doc:"1 to 100 characters" example:"Tea drinkers"`
 	Description string `json:"description,omitempty" doc:"Up to 2,000 characters" example:"For all who like tea"`
 	CustomLink  string `json:"customLink,omitempty" doc:"3 to 60 of a-z 0-9 -, which no other hub has" example:"tea"`
+	Picture     string `json:"profileAssetId,omitempty" doc:"A picture of the purpose hub, which a new hub must have" example:"01KA000000000000000000000C"`
 }
 
 // HubChange are changes of a hub; absent members stay as they are.
@@ -32,6 +33,7 @@ type HubChange struct {
 	Name        *string `json:"name,omitempty" doc:"1 to 100 characters" example:"Tea drinkers"`
 	Description *string `json:"description,omitempty" doc:"Up to 2,000 characters" example:"For all who like tea"`
 	CustomLink  *string `json:"customLink,omitempty" doc:"3 to 60 of a-z 0-9 -; empty takes the link away" example:"tea"`
+	Picture     *string `json:"profileAssetId,omitempty" doc:"Another picture of the purpose hub, of the caller" example:"01KA000000000000000000000C"`
 }
 
 // Membership is the caller's part in a hub.
@@ -61,6 +63,7 @@ type Hub struct {
 	HubID       string      `json:"hubId" doc:"The id of the hub" example:"01KA0000000000000000000004"`
 	Name        string      `json:"name" doc:"Its name" example:"Tea drinkers"`
 	Description string      `json:"description" doc:"What it is for" example:"For all who like tea"`
+	Picture     *string     `json:"profileAssetId" doc:"Its picture, or null of a hub of before" example:"01KA000000000000000000000C"`
 	CustomLink  *string     `json:"customLink" doc:"By which it is found, or null" example:"tea"`
 	MemberCount int64       `json:"memberCount" doc:"How many members it has" example:"12"`
 	CreatedAt   string      `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
@@ -69,7 +72,7 @@ type Hub struct {
 }
 
 func hubOf(h hubs.Hub) Hub {
-	return Hub{h.ID, h.Name, h.Description, httpjson.OptionalText(h.Link), h.Members, httpjson.FormatTime(h.CreatedAt), h.Active, membershipOf(h.Mine)}
+	return Hub{h.ID, h.Name, h.Description, httpjson.OptionalText(h.Picture), httpjson.OptionalText(h.Link), h.Members, httpjson.FormatTime(h.CreatedAt), h.Active, membershipOf(h.Mine)}
 }
 
 // HubMember is a member of a hub.

@@ -15,11 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/stream"
@@ -27,6 +30,7 @@ import (
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -39,6 +43,8 @@ import (
 type world struct {
 	t *testing.T
 	http.Handler
+	assets     *assets.Service
+	pictures   *pictures.Service
 	people     *people.Service
 	hubs       *hubs.Service
 	posts      *posts.Service
@@ -68,8 +74,9 @@ func newWorld(t *testing.T) *world {
 		require.NoError(t, w.queues.Create(t.Context(), name))
 	}
 	require.NoError(t, rows.DB.Create(t.Context(), tables.All()...))
+	w.assets = assets.New(assets.Config{Store: rows, Tables: tables, Entropy: entropy, Blobs: calls.Blobs(duubletest.Blobs(time.Now), w.calls.Make), Pictures: picture.NewMakerOf(assets.MaxPixels)})
 	w.people = people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}},
+		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}}, Assets: w.assets,
 		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
@@ -83,6 +90,7 @@ func newWorld(t *testing.T) *world {
 	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: entropy, People: w.people})
 	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.talks = discussions.New(w.posts)
+	w.pictures = &pictures.Service{Assets: w.assets, Posts: w.posts, ADay: -1}
 	ready := func(ctx context.Context) error {
 		_, err := rows.GetRow(ctx, "Admin", table.Key{Partition: "ready"})
 		return err
@@ -90,7 +98,7 @@ func newWorld(t *testing.T) *world {
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	door := func(admission *httpjson.Admission, poll, open time.Duration) http.Handler {
 		return api.New(api.Config{
-			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
+			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, Pictures: w.pictures, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
 			Streams: stream.New(stream.Config{Posts: w.posts, Poll: poll, For: open}),
 		})
 	}
@@ -109,6 +117,9 @@ func (w *world) ask(method, path, token, body string, headers ...string) (int, m
 	r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
+		if strings.HasPrefix(body, "\x89PNG") {
+			r.Header.Set("Content-Type", "image/png")
+		}
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -123,6 +134,17 @@ func (w *world) ask(method, path, token, body string, headers ...string) (int, m
 		require.NoError(w.t, json.Unmarshal(rec.Body.Bytes(), &answer), "%s", rec.Body)
 	}
 	return rec.Code, answer
+}
+
+// picture uploads a picture, and returns its id.
+func (w *world) picture(token, purpose string) string {
+	w.t.Helper()
+	status, a := w.ask("POST", "/assets", token, fmt.Sprintf(`{"purpose":%q,"contentType":"image/png","fileSizeBytes":%d}`, purpose, len(duubletest.PNG)))
+	require.Equal(w.t, 201, status, a)
+	id := a["assetId"].(string)
+	status, a = w.ask("PUT", "/assets/"+id+"/content", token, string(duubletest.PNG))
+	require.Equal(w.t, 200, status, a)
+	return id
 }
 
 // code asks for a code, and returns its challenge too.

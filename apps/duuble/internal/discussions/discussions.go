@@ -49,7 +49,7 @@ type Service struct {
 // New returns the service. Posts and accounts that go for good take what it has of them along.
 func New(p *posts.Service) *Service {
 	s := &Service{p.Config, p}
-	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages, Look: s.lookAtMessage, Remove: s.removeMessage}
+	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages, Look: s.lookAtMessage, Remove: s.removeMessage, Picture: s.pictureOf}
 	return s
 }
 
@@ -296,6 +296,9 @@ func (s *Service) forgetPost(ctx context.Context, post string, in []string) erro
 				if err == nil {
 					err = s.posts.Manage.Forget(ctx, m.target())
 				}
+				if err == nil {
+					err = s.People.Assets.Remove(ctx, m.Picture)
+				}
 			}
 			if err != nil {
 				return rowstore.Unavailable(err)
@@ -332,7 +335,7 @@ func (s *Service) disownMessages(ctx context.Context, user string) error {
 			if err != nil || m == nil || m.AuthorID == "" {
 				return nil, err
 			}
-			m.AuthorID = ""
+			m.AuthorID, m.Picture = "", "" // which goes with the account
 			return []table.Op{rowstore.Put(m.toRow())}, nil
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
@@ -32,6 +33,7 @@ type Message struct {
 	AuthorID                string // "" of a person whose account was purged
 	Author                  people.Person
 	Text                    string
+	Picture                 string // an asset, "" if there is none
 	Parent                  string // the message to which it replies, "" if it is no reply
 	Replies                 int64  // of one that is no reply
 	DeletedBy               string // ByAuthor, ByAdmin or ByManager; "" of one that is there
@@ -45,6 +47,9 @@ const (
 	ByAdmin   = "admin"
 	ByManager = "manager"
 )
+
+// assetID is the property of a row that names a picture.
+const assetID = "asset_id"
 
 const (
 	rootRows  = "g|"
@@ -70,6 +75,9 @@ func (m *Message) toRow() table.Row {
 		{Name: "created_at", Value: table.Time(m.CreatedAt)},
 		{Name: "reply_count", Value: table.Int64(m.Replies)},
 	}
+	if m.Picture != "" {
+		props = append(props, table.Prop{Name: assetID, Value: table.String(m.Picture)})
+	}
 	if m.DeletedBy != "" {
 		props = append(props, table.Prop{Name: "deleted_by", Value: table.String(m.DeletedBy)})
 	}
@@ -91,7 +99,7 @@ func parseMessage(row table.Row) *Message {
 	in := strings.Split(row.Partition, "|")
 	m := &Message{
 		ID: lists.ID(row), HubID: in[1], DiscussionID: in[2], AuthorID: p.Get("author_id").Str(), Text: p.Get("text").Str(),
-		CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(), DeletedBy: p.Get("deleted_by").Str(), etag: row.ETag,
+		Picture: p.Get(assetID).Str(), CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(), DeletedBy: p.Get("deleted_by").Str(), etag: row.ETag,
 	}
 	if rest, is := strings.CutPrefix(row.Row, replyRows); is {
 		m.Parent, _, _ = strings.Cut(rest, "|")
@@ -136,9 +144,9 @@ func (s *Service) readTally(ctx context.Context, hub, discussion string) (tally,
 
 // Say writes a message into a discussion, as a reply if parent names a message. The same key of the
 // same person, sent again within a day, answers with the same message; an empty key is none.
-func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text, parent, key string) (Message, error) {
+func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion string, said posts.Said, parent, key string) (Message, error) {
 	var b rules.Broken
-	b.Lines("text", text, 1, MaxMessage)
+	said.Check(&b, MaxMessage)
 	repeats.Check(&b, key)
 	limit := people.Limit{Bucket: "message" + c.UserID, Size: 24 * time.Hour, Most: s.MessagesADay, Code: posts.Limited, Text: "you have written as many messages as a person may in a day; wait and try again"}
 	var written people.Window
@@ -178,10 +186,10 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 	if err != nil {
 		return Message{}, err
 	}
-	made := &Message{ID: schema.NewID(s.Now().UTC(), s.Entropy), HubID: hub, DiscussionID: discussion, AuthorID: u.ID, Author: u.Person(), Text: text}
+	made := &Message{ID: schema.NewID(s.Now().UTC(), s.Entropy), HubID: hub, DiscussionID: discussion, AuthorID: u.ID, Author: u.Person(), Text: said.Text, Picture: said.Picture}
 	if key != "" {
 		fresh := made.ID
-		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key, []string{"message", hub, discussion, text, parent}, fresh); err != nil {
+		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key, said.Body("message", hub, discussion, said.Text, parent), fresh); err != nil {
 			return Message{}, err
 		}
 		if made.ID != fresh { // an earlier request may have written it
@@ -202,6 +210,9 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion, text
 		func(ctx context.Context) error { return s.moveToTop(ctx, t) },
 		func(ctx context.Context) error { return s.Upsert(ctx, s.Tables.Users, table.Row{Key: made.byAuthor()}) },
 		func(ctx context.Context) error { return s.People.Count(ctx, limit, written, made.ID) },
+		func(ctx context.Context) error {
+			return s.People.Assets.Attach(ctx, u.ID, said.Picture, assets.Message, made.target().Name(), "assetId")
+		},
 	}
 	if err = rowstore.All(ctx, before...); err != nil {
 		return Message{}, err
@@ -261,16 +272,34 @@ func (s *Service) DeleteMessage(ctx context.Context, c people.Claim, hub, discus
 	return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a message, and admins of the hub, can delete it")
 }
 
-// blank takes the text off a message.
+// blank takes the text and the picture off a message, which go for good.
 func (s *Service) blank(ctx context.Context, m *Message, by string) error {
-	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+	picture := m.Picture
+	if err := s.People.Assets.Release(ctx, picture); err != nil {
+		return err
+	}
+	err := s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		m, err := s.readMessage(ctx, m.HubID, m.DiscussionID, m.ID)
 		if err != nil || m == nil || m.DeletedBy != "" {
 			return nil, err
 		}
-		m.Text, m.DeletedBy = "", by
+		m.Text, m.Picture, m.DeletedBy = "", "", by
 		return []table.Op{rowstore.Put(m.toRow())}, nil
 	})
+	if err == nil {
+		s.People.Assets.RemoveLater(ctx, picture)
+	}
+	return err
+}
+
+// pictureOf returns the asset of the picture of a message, "" if there is none.
+func (s *Service) pictureOf(ctx context.Context, of string) (string, error) {
+	ids := append(strings.Split(of, "|"), "", "")
+	m, err := s.readMessage(ctx, ids[0], ids[1], ids[2])
+	if err != nil || m == nil {
+		return "", err
+	}
+	return m.Picture, nil
 }
 
 // target is what a report of the message names.
@@ -312,13 +341,19 @@ func (s *Service) lookAtMessage(ctx context.Context, c people.Claim, t manage.Ta
 	}
 	by := authors[m.AuthorID]
 	by.ID = m.AuthorID // also of a person who has left
-	return manage.CopyOf(by, m.Text), err
+	copied := manage.CopyOf(by, m.Text)
+	copied.Picture = m.Picture
+	return copied, err
 }
 
 // removeMessage takes the text off a message that is reported, for those who manage the service.
 func (s *Service) removeMessage(ctx context.Context, t manage.Target) error {
 	ids := append(t.Parts(), "", "")
-	return s.blank(ctx, &Message{ID: ids[2], HubID: ids[0], DiscussionID: ids[1]}, ByManager)
+	m, err := s.readMessage(ctx, ids[0], ids[1], ids[2])
+	if err != nil || m == nil {
+		return err
+	}
+	return s.blank(ctx, m, ByManager)
 }
 
 // rootOf returns the message on which a reply to a message hangs; nil if there is none.

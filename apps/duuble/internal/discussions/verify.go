@@ -15,7 +15,8 @@ import (
 func (s *Service) Repair(ctx context.Context) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allMessages) {
 		if err == nil && isMessage(row) {
-			if m := parseMessage(row); m.AuthorID != "" {
+			m := parseMessage(row)
+			if err = s.dropMissing(ctx, m); err == nil && m.AuthorID != "" {
 				err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: m.byAuthor()})
 			}
 		}
@@ -24,6 +25,17 @@ func (s *Service) Repair(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// dropMissing takes a picture that is not there off a message.
+func (s *Service) dropMissing(ctx context.Context, m *Message) error {
+	missing, err := s.People.Assets.IsMissing(ctx, m.target().Name(), m.Picture)
+	if !missing {
+		return err
+	}
+	m.Picture = ""
+	_, err = s.DB.Write(ctx, s.Tables.Hubs, rowstore.Put(m.toRow()))
+	return err
 }
 
 // allMessages is the range of the rows of all discussions.
@@ -65,7 +77,11 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
 		if !isMessage(row) {
 			continue
 		}
-		if m := parseMessage(row); m.AuthorID != "" {
+		m := parseMessage(row)
+		if err := s.People.Assets.VerifyThing(ctx, m.target().Name(), m.Picture, report); err != nil {
+			return err
+		}
+		if m.AuthorID != "" {
 			there, err := s.GetRow(ctx, s.Tables.Users, m.byAuthor())
 			if err != nil {
 				return err

@@ -107,6 +107,9 @@ func (s *Service) Repair(ctx context.Context) error {
 	if err := s.deliverAll(ctx); err != nil {
 		return err
 	}
+	if err := s.dropMissing(ctx); err != nil {
+		return err
+	}
 	return s.eachPointer(ctx, func(name string, key table.Key, props ...table.Prop) error {
 		row, err := s.GetRow(ctx, name, key)
 		if err != nil || row != nil {
@@ -114,6 +117,27 @@ func (s *Service) Repair(ctx context.Context) error {
 		}
 		return s.writePointer(ctx, name, key, props...)
 	})
+}
+
+// dropMissing takes pictures that are not there off hubs.
+func (s *Service) dropMissing(ctx context.Context) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+		if row.Row != "hub" {
+			continue
+		}
+		h := parseHub(row)
+		missing, err := s.People.Assets.IsMissing(ctx, pictureOf(h.ID), h.Picture)
+		if missing {
+			err = s.DropPicture(ctx, h.ID, h.Picture)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachPointer calls do for each row that points at what hubs have.

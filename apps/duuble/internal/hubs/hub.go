@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/apps/duuble/internal/schema"
@@ -31,15 +32,19 @@ const (
 var customLinks = regexp.MustCompile(`^[a-z0-9-]{3,60}$`)
 
 // A Draft is what a person says of a hub to make it.
-type Draft struct{ Name, Description, Link string }
+type Draft struct {
+	Name, Description, Link string
+	Picture                 string // an asset of the person
+}
 
 // A Change is what an admin changes of a hub. A nil member leaves what there is.
-type Change struct{ Name, Description, Link *string }
+type Change struct{ Name, Description, Link, Picture *string }
 
 // A Hub is a hub as one person sees it.
 type Hub struct {
 	ID, Name, Description string
 	Link                  string // "" if there is none
+	Picture               string // the asset of its picture, "" of a hub of before
 	CreatedAt             time.Time
 	Members               int64
 	Mine                  *Membership // of the viewer, nil if there is none
@@ -58,13 +63,16 @@ func (h Hub) toRow() table.Row {
 	if h.Link != "" {
 		props = append(props, textProp("custom_link", h.Link))
 	}
+	if h.Picture != "" {
+		props = append(props, textProp("profile_asset_id", h.Picture))
+	}
 	return table.Row{Key: hubKey(h.ID, "hub"), ETag: h.etag, Props: props}
 }
 
 func parseHub(row table.Row) *Hub {
 	p := row.Props
 	return &Hub{
-		ID: strings.TrimPrefix(row.Partition, schema.Hub("")), Name: p.Get("name").Str(), Description: p.Get("description").Str(), Link: p.Get("custom_link").Str(),
+		ID: strings.TrimPrefix(row.Partition, schema.Hub("")), Name: p.Get("name").Str(), Description: p.Get("description").Str(), Link: p.Get("custom_link").Str(), Picture: p.Get("profile_asset_id").Str(),
 		CreatedAt: p.Get("created_at").Time(), linkAt: p.Get("link_at").Time(), superAdmins: p.Get("super_admins").Int(), etag: row.ETag,
 	}
 }
@@ -79,6 +87,45 @@ func (s *Service) readHub(ctx context.Context, id string) (*Hub, error) {
 		return nil, err
 	}
 	return parseHub(*row), nil
+}
+
+// pictureOf names the hub whose picture an asset is.
+func pictureOf(hub string) string { return "hub|" + hub }
+
+// changePicture does what comes before a hub has another picture.
+func (s *Service) changePicture(ctx context.Context, user, id, next string) error {
+	was, err := s.PictureOf(ctx, id)
+	if err != nil || was == next {
+		return err
+	}
+	if err := s.People.Assets.Attach(ctx, user, next, assets.Hub, pictureOf(id), "profileAssetId"); err != nil {
+		return err
+	}
+	return s.People.Assets.Release(ctx, was)
+}
+
+// DropPicture takes the picture off a hub, unless it has another one by now.
+func (s *Service) DropPicture(ctx context.Context, id, picture string) error {
+	if picture == "" {
+		return nil
+	}
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+		h, err := s.readHub(ctx, id)
+		if err != nil || h == nil || h.Picture != picture {
+			return nil, err
+		}
+		h.Picture = ""
+		return []table.Op{rowstore.Put(h.toRow())}, nil
+	})
+}
+
+// PictureOf returns the asset of the picture of a hub, "" if there is none.
+func (s *Service) PictureOf(ctx context.Context, id string) (string, error) {
+	h, err := s.readHub(ctx, id)
+	if err != nil || h == nil {
+		return "", err
+	}
+	return h.Picture, nil
 }
 
 // A tally is how many members a hub has.
@@ -193,6 +240,7 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	d.Link = strings.ToLower(d.Link)
 	var b rules.Broken
 	checkTexts(&b, &d.Name, &d.Description, &d.Link)
+	b.Add(d.Picture != "", "profileAssetId", "give a picture of the hub, which you have uploaded")
 	u, err := s.People.Member(ctx, c, s.checkRoom(c.UserID))
 	if err == nil {
 		err = b.Err()
@@ -205,8 +253,10 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	if err := s.reserveLink(ctx, id, d.Link); err != nil {
 		return Hub{}, err
 	}
-	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
-	err = rowstore.Both(ctx, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.searchIndex().Before(ctx, id, false, h.searchWords()) })
+	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, Picture: d.Picture, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
+	err = rowstore.All(ctx, func(ctx context.Context) error {
+		return s.People.Assets.Attach(ctx, u.ID, d.Picture, assets.Hub, pictureOf(id), "profileAssetId")
+	}, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.searchIndex().Before(ctx, id, false, h.searchWords()) })
 	if err != nil {
 		return Hub{}, err
 	}
@@ -231,6 +281,7 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 	}
 	var b rules.Broken
 	checkTexts(&b, change.Name, change.Description, change.Link)
+	b.Add(change.Picture == nil || *change.Picture != "", "profileAssetId", "give another picture, which you have uploaded")
 	_, _, err := s.checkRole(ctx, c, id, Admin)
 	if err == nil {
 		err = b.Err()
@@ -240,6 +291,9 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 	}
 	if err == nil && change.Name != nil {
 		err = s.searchIndex().Before(ctx, id, true, Hub{Name: *change.Name}.searchWords())
+	}
+	if err == nil && change.Picture != nil {
+		err = s.changePicture(ctx, c.UserID, id, *change.Picture)
 	}
 	if err != nil {
 		return Hub{}, err
@@ -251,6 +305,9 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 		}
 		if h == nil {
 			return nil, noHub()
+		}
+		if change.Picture != nil {
+			h.Picture = *change.Picture
 		}
 		if change.Name != nil {
 			h.Name = *change.Name

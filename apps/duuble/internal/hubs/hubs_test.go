@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
@@ -106,7 +107,7 @@ func TestRaces(t *testing.T) {
 		w := newWorld(t)
 		ann := w.enter(1)
 		errs := atOnce(n, func(int) error {
-			_, err := w.Create(t.Context(), ann, hubs.Draft{Name: "Tea", Link: "tea"})
+			_, err := w.Create(t.Context(), ann, hubs.Draft{Name: "Tea", Link: "tea", Picture: duubletest.Picture(t, w.People.Assets, ann, assets.Hub)})
 			return err
 		})
 		require.Equal(t, map[fault.Code]int{"": 1, hubs.LinkTaken: n - 1}, codes(errs))
@@ -386,10 +387,9 @@ func TestLinks(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	ann := w.enter(1)
-	h, err := w.Create(ctx, ann, hubs.Draft{Name: "Tea", Link: "TEA"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.Service, ann, hubs.Draft{Name: "Tea", Link: "TEA"})
 	take := func() error {
-		_, err := w.Create(ctx, ann, hubs.Draft{Name: "Other", Link: "tea"})
+		_, err := w.Create(ctx, ann, hubs.Draft{Name: "Other", Link: "tea", Picture: duubletest.Picture(t, w.People.Assets, ann, assets.Hub)})
 		return err
 	}
 	requireCode(t, hubs.LinkTaken, take())
@@ -404,7 +404,7 @@ func TestLinks(t *testing.T) {
 		ann = w.enter(1)
 	}
 	change("coffee")
-	_, err = w.ByLink(ctx, people.Claim{}, "tea")
+	_, err := w.ByLink(ctx, people.Claim{}, "tea")
 	requireCode(t, hubs.HubNotFound, err)
 	requireCode(t, hubs.LinkTaken, take())
 	change("tea")
@@ -427,6 +427,7 @@ func TestCrashes(t *testing.T) {
 		hub           string
 		token, link   string
 		waits         string
+		picture       string // of Cid, for a hub
 	}
 	begin := func(t *testing.T) scene {
 		t.Helper()
@@ -434,6 +435,7 @@ func TestCrashes(t *testing.T) {
 		s := scene{world: w, ann: w.enter(1), cid: w.enter(3)}
 		s.hub = w.make(s.ann)
 		s.bob = w.enrol(s.ann, s.hub, 2, hubs.Member)
+		s.picture = duubletest.Picture(t, w.People.Assets, s.cid, assets.Hub)
 		s.token, s.link = w.invite(s.bob, s.hub, 3), w.link(s.ann, s.hub)
 		return s
 	}
@@ -448,7 +450,7 @@ func TestCrashes(t *testing.T) {
 	}{
 		"create": {
 			do: func(s *scene, h *hubs.Service) error {
-				_, err := h.Create(s.t.Context(), s.cid, hubs.Draft{Name: "Coffee", Link: "coffee"})
+				_, err := h.Create(s.t.Context(), s.cid, hubs.Draft{Name: "Coffee", Link: "coffee", Picture: s.picture})
 				return err
 			},
 			again: one(hubs.LinkTaken),
@@ -457,8 +459,7 @@ func TestCrashes(t *testing.T) {
 				require.NoError(t, err, what)
 				if len(mine.Items) == 0 { // the link is kept for the hub that was never made
 					s.Pass(10 * time.Minute)
-					_, err := s.Create(t.Context(), s.cid, hubs.Draft{Name: "Coffee", Link: "coffee"})
-					require.NoError(t, err, what)
+					duubletest.NewHub(t, s.Service, s.cid, hubs.Draft{Name: "Coffee", Link: "coffee"})
 					mine, err = s.Mine(t.Context(), s.cid, "", 10)
 					require.NoError(t, err, what)
 				}
@@ -656,11 +657,10 @@ func TestVerifyFinds(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	ann := w.enter(1)
-	h, err := w.Create(ctx, ann, hubs.Draft{Name: "Tea", Link: "tea"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.Service, ann, hubs.Draft{Name: "Tea", Link: "tea"})
 	w.enrol(ann, h.ID, 2, hubs.Admin)
 	w.invite(ann, h.ID, 4)
-	_, err = w.Join(ctx, w.enter(3), w.link(ann, h.ID))
+	_, err := w.Join(ctx, w.enter(3), w.link(ann, h.ID))
 	require.NoError(t, err)
 	require.Empty(t, w.differences())
 	for _, name := range []string{"Hubs", "Names", "Users", "Admin", "Lists"} {
@@ -669,7 +669,7 @@ func TestVerifyFinds(t *testing.T) {
 			require.NoError(t, err)
 			kind, _, _ := strings.Cut(row.Key.Row, "|")
 			whole, _, _ := strings.Cut(row.Partition, "|")
-			if name == "Users" && kind != "h" && kind != "jr" || whole == "phone" || whole == "name" || strings.HasPrefix(row.Partition, "due|name|") {
+			if name == "Users" && kind != "h" && kind != "jr" || whole == "phone" || whole == "name" || whole == "as" || strings.HasPrefix(row.Partition, "due|name|") || strings.HasPrefix(row.Partition, "due|asset|") {
 				continue // of an account
 			}
 			if name == "Lists" && !strings.HasPrefix(row.Partition, "hn|") {

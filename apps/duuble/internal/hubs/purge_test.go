@@ -26,7 +26,7 @@ func (w *world) traces(text string) (all []string) {
 		for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
 			require.NoError(w.t, err)
 			kind, _, _ := strings.Cut(strings.TrimPrefix(row.Partition, "due|"), "|")
-			if strings.Contains(fmt.Sprint(row.Key, row.Props), text) && !slices.Contains([]string{"u", "name", "phone", "account"}, kind) {
+			if strings.Contains(fmt.Sprint(row.Key, row.Props), text) && !slices.Contains([]string{"u", "name", "phone", "account", "as", "asset"}, kind) {
 				all = append(all, fmt.Sprint(name, " ", row.Key))
 			}
 		}

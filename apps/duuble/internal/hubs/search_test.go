@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
@@ -38,8 +40,8 @@ func TestSearch(t *testing.T) {
 	ann, bob := w.enter(1), w.enter(2)
 	tea := w.make(ann)
 	for _, name := range []string{"Café für alle", "Coffee & Tea", "t"} {
-		_, err := w.Create(ctx, ann, hubs.Draft{Name: name})
-		require.NoError(t, err)
+		w.Pass(time.Second) // so that their order is known
+		duubletest.NewHub(t, w.Service, ann, hubs.Draft{Name: name})
 	}
 	require.Equal(t, []string{"Tea", "Coffee & Tea"}, w.found(bob, "te"))
 	require.Equal(t, []string{"Coffee & Tea"}, w.found(bob, "tea & cof"))
@@ -83,9 +85,10 @@ func TestCrashesOfSearch(t *testing.T) {
 			for n := 1; ; n++ {
 				w := newWorld(t)
 				ann := w.enter(1)
+				picture := duubletest.Picture(t, w.People.Assets, ann, assets.Hub)
 				c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
 				other := w.over(calls.Tables(w.db, c.Make))
-				h, err := other.Create(t.Context(), ann, hubs.Draft{Name: "Green Tea"})
+				h, err := other.Create(t.Context(), ann, hubs.Draft{Name: "Green Tea", Picture: picture})
 				name := "Mate"
 				if err == nil {
 					_, err = other.Edit(t.Context(), ann, h.ID, hubs.Change{Name: &name})

@@ -33,6 +33,11 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			one = &audit{hub: hub, want: map[string]bool{}, got: map[string]bool{}}
 		}
 		one.add(row)
+		if row.Row == "hub" {
+			if err := s.People.Assets.VerifyThing(ctx, pictureOf(hub), parseHub(row).Picture, report); err != nil {
+				return rows, err
+			}
+		}
 	}
 	finish()
 	if err := s.searchIndex().Strays(ctx, func(id string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {

@@ -12,6 +12,7 @@ import (
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/repeatable"
@@ -24,6 +25,7 @@ type world struct {
 	*repeatable.Clock
 	db    *memory.Tables
 	luck  *repeatable.Luck
+	blobs blob.Store
 	phone duubletest.Phone
 	keys  keyring.Ring
 }
@@ -31,7 +33,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), keys: keyring.Ring{make([]byte, 32)},
+		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now), keys: keyring.Ring{make([]byte, 32)},
 	}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.Service = w.over(w.db)
@@ -43,7 +45,7 @@ func (w *world) over(db table.DB) *hubs.Service {
 	rows := duubletest.Rows(db, w.Now)
 	queues := memory.NewQueues(w.Now)
 	require.NoError(w.t, queues.Create(w.t.Context(), people.Queues()...))
-	accounts := duubletest.People(rows, queues, w.luck, w.keys, &w.phone)
+	accounts := duubletest.People(rows, w.blobs, queues, w.luck, w.keys, &w.phone)
 	return hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: w.luck, People: accounts})
 }
 
@@ -56,8 +58,7 @@ func (w *world) enter(i int) people.Claim {
 // make makes a hub of a person.
 func (w *world) make(c people.Claim) string {
 	w.t.Helper()
-	h, err := w.Create(w.t.Context(), c, hubs.Draft{Name: "Tea"})
-	require.NoError(w.t, err)
+	h := duubletest.NewHub(w.t, w.Service, c, hubs.Draft{Name: "Tea"})
 	return h.ID
 }
 

@@ -60,13 +60,14 @@ const (
 // comment on it, or of a hub, a discussion and a message, with bars between.
 type Target struct{ Kind, ID string }
 
-// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub.
-type Copy struct{ UserID, Username, Name, Text string }
+// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub. Picture is the asset
+// of the picture that is there, and in a report that of a copy of it; "" if there is none.
+type Copy struct{ UserID, Username, Name, Text, Picture string }
 
 // CopyOf returns a copy of texts of a person, of which those that are empty are left out.
 func CopyOf(by people.Person, texts ...string) Copy {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
-	return Copy{by.ID, by.Username, by.FullName, strings.Join(texts, "\n\n")}
+	return Copy{UserID: by.ID, Username: by.Username, Name: by.FullName, Text: strings.Join(texts, "\n\n")}
 }
 
 // The kinds of targets.
@@ -78,6 +79,36 @@ const (
 	AMessage = "message"
 )
 
+// Reported is the kind of a thing that is a report, in the name of a thing whose picture an asset is.
+const Reported = "report"
+
+// pictureOf names the report whose picture an asset is.
+func (r *Report) pictureOf() string { return Reported + "|" + r.ReporterID + "|" + r.Target.Name() }
+
+// PictureOf returns the asset of the picture of a report, by the name of the report without its
+// kind, "" if there is none.
+func (s *Service) PictureOf(ctx context.Context, of string) (string, error) {
+	user, target, _ := strings.Cut(of, "|")
+	r, err := s.readReport(ctx, user, target)
+	if err != nil || r == nil {
+		return "", err
+	}
+	return r.Copy.Picture, nil
+}
+
+// DropPicture takes the picture off a report.
+func (s *Service) DropPicture(ctx context.Context, of, picture string) error {
+	user, target, _ := strings.Cut(of, "|")
+	return s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
+		r, err := s.readReport(ctx, user, target)
+		if err != nil || r == nil || r.Copy.Picture != picture {
+			return nil, err
+		}
+		r.Copy.Picture = ""
+		return []table.Op{rowstore.Put(r.toRow())}, nil
+	})
+}
+
 // Parts returns the ids of a target.
 func (t Target) Parts() []string { return strings.Split(t.ID, "|") }
 
@@ -88,7 +119,8 @@ func (t Target) isNamed() bool {
 	return len(ids) == parts[t.Kind] && !slices.ContainsFunc(ids, func(id string) bool { return !schema.IsID(id) })
 }
 
-func (t Target) rowKey() string { return t.Kind + "|" + t.ID }
+// Name is how rows name the target, and assets whose picture they are.
+func (t Target) Name() string { return t.Kind + "|" + t.ID }
 
 // A Report is what a person reports.
 type Report struct {
@@ -128,10 +160,11 @@ var reportColumns = rowstore.Columns[Report]{
 	rowstore.Text("copy_username", func(r *Report) *string { return &r.Copy.Username }).Optional(),
 	rowstore.Text("copy_name", func(r *Report) *string { return &r.Copy.Name }).Optional(),
 	rowstore.Text("copy_text", func(r *Report) *string { return &r.Copy.Text }).Optional(),
+	rowstore.Text("copy_asset_id", func(r *Report) *string { return &r.Copy.Picture }).Optional(),
 }
 
 func (r *Report) toRow() table.Row {
-	return table.Row{Key: reportKey(r.ReporterID, r.Target.rowKey()), ETag: r.etag, Props: reportColumns.Props(r)}
+	return table.Row{Key: reportKey(r.ReporterID, r.Target.Name()), ETag: r.etag, Props: reportColumns.Props(r)}
 }
 
 func parseReport(row table.Row) *Report {
@@ -154,13 +187,13 @@ func (s *Service) readReport(ctx context.Context, user, target string) (*Report,
 func (r *Report) byStatus(status string) table.Row {
 	return table.Row{Key: table.Key{Partition: statusRows + status, Row: rowstore.Descending(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
 		{Name: "reporter_id", Value: table.String(r.ReporterID)},
-		{Name: "target", Value: table.String(r.Target.rowKey())},
+		{Name: "target", Value: table.String(r.Target.Name())},
 	}}
 }
 
 // byTarget returns the row by which it is found from its target.
 func (r *Report) byTarget() table.Row {
-	return table.Row{Key: table.Key{Partition: targetRows + r.Target.rowKey(), Row: r.ReporterID}}
+	return table.Row{Key: table.Key{Partition: targetRows + r.Target.Name(), Row: r.ReporterID}}
 }
 
 // pointers are all rows that name a report, but for that of its status.
@@ -169,7 +202,7 @@ func (r *Report) pointers() []table.Row {
 	if r.Copy.UserID != "" {
 		rows = append(rows, table.Row{Key: table.Key{Partition: authorRows + r.Copy.UserID, Row: r.ID}, Props: table.Props{
 			{Name: "reporter_id", Value: table.String(r.ReporterID)},
-			{Name: "target", Value: table.String(r.Target.rowKey())},
+			{Name: "target", Value: table.String(r.Target.Name())},
 		}})
 	}
 	return rows
@@ -199,7 +232,7 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 			seen, unseen = s.Look(ctx, c, t)
 			return nil
 		}, func(ctx context.Context) (err error) {
-			there, err = s.readReport(ctx, c.UserID, t.rowKey())
+			there, err = s.readReport(ctx, c.UserID, t.Name())
 			return err
 		})
 	} else {
@@ -226,11 +259,14 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 	if err = s.People.Count(ctx, limit, window, id); err != nil {
 		return r, false, err
 	}
+	if made.Copy.Picture, err = s.People.Assets.Copy(ctx, seen.Picture, made.pictureOf()); err != nil {
+		return r, false, err
+	}
 	if err = s.writePointers(ctx, append(made.pointers(), made.byStatus(Open))...); err != nil {
 		return r, false, err
 	}
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) ([]table.Op, error) {
-		there, err := s.readReport(ctx, u.ID, t.rowKey())
+		there, err := s.readReport(ctx, u.ID, t.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -243,6 +279,9 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 	})
 	if err == nil && !isNew {
 		err = s.RemoveKey(ctx, s.Tables.Admin, made.byStatus(Open).Key)
+	}
+	if err == nil && r.Copy.Picture != made.Copy.Picture {
+		err = s.People.Assets.Remove(ctx, made.Copy.Picture)
 	}
 	return r, isNew, err
 }
@@ -376,7 +415,7 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, id, status string)
 		return Report{}, err
 	}
 	change := schema.NewID(s.Now().UTC(), s.Entropy)
-	user, target := r.ReporterID, r.Target.rowKey()
+	user, target := r.ReporterID, r.Target.Name()
 	err = s.Change(ctx, s.Tables.Admin, func(ctx context.Context) (ops []table.Op, err error) {
 		if r, err = s.readReport(ctx, user, target); err != nil {
 			return nil, err
@@ -413,7 +452,10 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 	for _, row := range r.pointers() {
 		keys = append(keys, row.Key)
 	}
-	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.rowKey())), func(key table.Key) bool { return key == last })
+	if err := s.People.Assets.Remove(ctx, r.Copy.Picture); err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.Name())), func(key table.Key) bool { return key == last })
 	for _, key := range append(others, last) {
 		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
 			return err
@@ -424,10 +466,10 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 
 // Forget removes the reports of something that goes for good.
 func (s *Service) Forget(ctx context.Context, t Target) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.rowKey()}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{Partition: targetRows + t.Name()}) {
 		var r *Report
 		if err == nil {
-			r, err = s.readReport(ctx, row.Row, t.rowKey())
+			r, err = s.readReport(ctx, row.Row, t.Name())
 		}
 		if err == nil && r != nil {
 			err = s.removeReport(ctx, r, row.Key)
@@ -492,17 +534,30 @@ func (s *Service) eachPointer(ctx context.Context, do func(*Report, table.Row) e
 	return nil
 }
 
-// Repair writes the rows that name reports. After a restore some may be missing.
+// Repair writes the rows that name reports. After a restore some may be missing, or a picture.
 func (s *Service) Repair(ctx context.Context) error {
-	return s.eachPointer(ctx, func(_ *Report, row table.Row) error { return s.Upsert(ctx, s.Tables.Admin, row) })
+	return s.eachPointer(ctx, func(r *Report, row table.Row) error {
+		missing, err := s.People.Assets.IsMissing(ctx, r.pictureOf(), r.Copy.Picture)
+		if missing {
+			r.Copy.Picture = ""
+			err = s.Change(ctx, s.Tables.Admin, func(context.Context) ([]table.Op, error) { return []table.Op{rowstore.Put(r.toRow())}, nil })
+		}
+		if err != nil {
+			return err
+		}
+		return s.Upsert(ctx, s.Tables.Admin, row)
+	})
 }
 
-// VerifyRows reports rows that are missing by which reports are found.
+// VerifyRows reports rows that are missing by which reports are found, and pictures.
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
 	return s.eachPointer(ctx, func(r *Report, row table.Row) error {
 		there, err := s.GetRow(ctx, s.Tables.Admin, row.Key)
 		if err == nil && there == nil {
 			report(fmt.Sprintf("report %s: a row that names it is missing", r.ID))
+		}
+		if err == nil && row.Key == r.byStatus(r.Status).Key {
+			err = s.People.Assets.VerifyThing(ctx, r.pictureOf(), r.Copy.Picture, report)
 		}
 		return err
 	})

@@ -517,7 +517,9 @@ func (s *Service) Repair(ctx context.Context) error {
 		}
 		write := func(name string, row table.Row) error { return s.Upsert(ctx, name, row) }
 		if u := parseUser(row); err == nil && row.Row == meRow {
-			err = s.searchIndex().Want(u.ID, u.searchWords(), write)
+			if err = s.dropMissing(ctx, u); err == nil {
+				err = s.searchIndex().Want(u.ID, u.searchWords(), write)
+			}
 		}
 		if err == nil {
 			err = s.eachPointer(row, write)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/due"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/fault"
@@ -86,7 +87,10 @@ func nameFixed() error {
 }
 
 // Basics are changes of a profile. A nil member leaves what there is.
-type Basics struct{ Username, FullName, Bio *string }
+type Basics struct{ Username, FullName, Bio, Picture *string }
+
+// pictureOf names the user whose picture an asset is.
+func pictureOf(user string) string { return "user|" + user }
 
 // SetBasics changes the caller's profile, and gives it a username if it has none.
 func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, error) {
@@ -125,6 +129,15 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 			return Me{}, err
 		}
 	}
+	if change.Picture != nil && *change.Picture != u.Picture {
+		err := s.Assets.Attach(ctx, u.ID, *change.Picture, assets.Profile, pictureOf(u.ID), "profileAssetId")
+		if err == nil {
+			err = s.Assets.Release(ctx, u.Picture)
+		}
+		if err != nil {
+			return Me{}, err
+		}
+	}
 	me.User, err = s.changeUser(ctx, u, func(u *User) error {
 		if change.Username != nil {
 			if u.Username != "" && u.Username != *change.Username {
@@ -138,12 +151,49 @@ func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, er
 		if change.Bio != nil {
 			u.Bio = *change.Bio
 		}
+		if change.Picture != nil {
+			u.Picture = *change.Picture
+		}
 		return nil
 	})
 	if fault.CodeOf(err) == UsernameTaken && u.Username == "" {
 		s.giveBackName(ctx, u.ID, strings.ToLower(*change.Username))
 	}
 	return me, err
+}
+
+// dropMissing takes off a user a picture that is not there: after a restore it may have gone.
+func (s *Service) dropMissing(ctx context.Context, u User) error {
+	missing, err := s.Assets.IsMissing(ctx, pictureOf(u.ID), u.Picture)
+	if missing {
+		err = s.DropPicture(ctx, u.ID, u.Picture)
+	}
+	return err
+}
+
+// DropPicture takes the picture off a user, unless the user has another one by now.
+func (s *Service) DropPicture(ctx context.Context, user, picture string) error {
+	u, err := s.readUser(ctx, user)
+	if err != nil || u == nil || u.Picture != picture {
+		return err
+	}
+	_, err = s.changeUser(ctx, *u, func(u *User) error {
+		if u.Picture == picture {
+			u.Picture = ""
+		}
+		return nil
+	})
+	return err
+}
+
+// PictureOf returns the asset of the picture of a user, also of one who has left, "" if there is
+// none.
+func (s *Service) PictureOf(ctx context.Context, user string) (string, error) {
+	u, err := s.readUser(ctx, user)
+	if err != nil || u == nil {
+		return "", err
+	}
+	return u.Picture, nil
 }
 
 // reserveName takes a name for a user who has none.

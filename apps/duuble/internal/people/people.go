@@ -32,6 +32,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/delivery/sms"
@@ -67,6 +68,7 @@ type Config struct {
 	Entropy io.Reader    // random bytes, for keys too
 	Keys    keyring.Ring // SECRET_KEYS
 	SMS     sms.Sender
+	Assets  *assets.Service
 
 	Keep       time.Duration // how long what was deleted can come back
 	CodeLasts  time.Duration

@@ -185,6 +185,9 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 			return err
 		}
 	}
+	if err := s.Assets.ForgetUser(ctx, u.ID); err != nil {
+		return err
+	}
 	if err := s.Empty(ctx, s.Tables.Users, schema.User(u.ID), meRow); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type User struct {
 	ID                   string
 	Username             string // "" until it is chosen
 	FullName, Bio        string
+	Picture              string // the asset of the picture, "" if there is none
 	TermsVersion         string // "" until accepted, together with PrivacyVersion
 	PrivacyVersion       string
 	AcceptedAt           time.Time
@@ -83,6 +84,7 @@ func userKey(id string) table.Key { return table.Key{Partition: schema.User(id),
 var userColumns = rowstore.Columns[User]{
 	rowstore.Text("full_name", func(u *User) *string { return &u.FullName }),
 	rowstore.Text("bio", func(u *User) *string { return &u.Bio }),
+	rowstore.Text("profile_asset_id", func(u *User) *string { return &u.Picture }).Optional(),
 	rowstore.Derived("onboarding_step", func(u *User) table.Value { return table.String(u.Step()) }),
 	rowstore.Derived("is_onboarding_completed", func(u *User) table.Value { return table.Bool(u.Onboarded()) }),
 	rowstore.Instant("created_at", func(u *User) *time.Time { return &u.CreatedAt }),
@@ -188,10 +190,10 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 }
 
 // A Person is what others see of a user. A person who has left has no id and no username.
-type Person struct{ ID, Username, FullName string }
+type Person struct{ ID, Username, FullName, Picture string }
 
 // Person returns what others see of u.
-func (u User) Person() Person { return Person{u.ID, u.Username, u.FullName} }
+func (u User) Person() Person { return Person{u.ID, u.Username, u.FullName, u.Picture} }
 
 // People reads what others see of users. Those who have left are all alike. An id may be there more
 // than once, or "".

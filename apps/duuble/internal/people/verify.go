@@ -24,6 +24,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			if err := s.verifyWords(ctx, u, report); err != nil {
 				return rows, err
 			}
+			if err := s.Assets.VerifyThing(ctx, pictureOf(u.ID), u.Picture, report); err != nil {
+				return rows, err
+			}
 			if u.Username != "" {
 				name, what = nameRows+strings.ToLower(u.Username), "username"
 			}
@@ -51,5 +54,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		return rows, err
 	}
 	ties, err := s.verifyTies(ctx, report)
-	return rows + ties, err
+	if err != nil {
+		return rows + ties, err
+	}
+	pictures, err := s.Assets.VerifyRows(ctx, report)
+	return rows + ties + pictures, err
 }

@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/repeatable"
@@ -52,13 +53,14 @@ type world struct {
 	clock  *repeatable.Clock
 	db     *memory.Tables
 	queues *memory.Queues
+	blobs  blob.Store
 	phone  *phone
 	luck   *repeatable.Luck
 }
 
 func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 	t.Helper()
-	w := &world{t: t, clock: repeatable.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: repeatable.Seeded(1)}
+	w := &world{t: t, clock: repeatable.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now)}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.queues = memory.NewQueues(w.clock.Now)
 	require.NoError(t, w.queues.Create(t.Context(), people.Queues()...))
@@ -68,8 +70,9 @@ func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 
 // over returns a service over another store, as another process.
 func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Service {
+	rows := duubletest.Rows(db, w.clock.Now)
 	c := people.Config{
-		Store:  duubletest.Rows(db, w.clock.Now),
+		Store: rows, Assets: duubletest.Assets(rows, w.blobs, w.luck),
 		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30, PerNetwork: 60, PerCountry: 500, PerHour: 1000,
 	}
 	for _, f := range change {

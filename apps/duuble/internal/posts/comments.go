@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
@@ -41,12 +42,34 @@ func noComment() error {
 	return fault.Coded(fault.NotFound, CommentNotFound, "there is no such comment")
 }
 
-// A Comment is a text under a post.
+// Said is what a comment or a message has: a text, a picture, or both.
+type Said struct {
+	Text    string
+	Picture string // an asset of the person
+}
+
+// Check holds it to its length.
+func (x Said) Check(b *rules.Broken, most int) {
+	if x.Text != "" || x.Picture == "" {
+		b.Lines("text", x.Text, 1, most)
+	}
+}
+
+// Body is what a key of a request stands for.
+func (x Said) Body(parts ...string) []string {
+	if x.Picture != "" {
+		parts = append(parts, x.Picture)
+	}
+	return parts
+}
+
+// A Comment is a text under a post, with a picture or in place of one.
 type Comment struct {
 	ID, PostID string
 	AuthorID   string
 	Author     people.Person
 	Text       string
+	Picture    string // an asset, "" if there is none
 	Parent     string // the root on which a reply hangs, also if that was deleted; "" of a root
 	Replies    int64  // of a root
 	CreatedAt  time.Time
@@ -102,6 +125,7 @@ func (c *Comment) asReply() table.Key { return postKey(c.PostID, replyRows+c.Par
 var commentColumns = rowstore.Columns[Comment]{
 	rowstore.Text("author_id", func(c *Comment) *string { return &c.AuthorID }),
 	rowstore.Text("text", func(c *Comment) *string { return &c.Text }),
+	rowstore.Text(assetID, func(c *Comment) *string { return &c.Picture }).Optional(),
 	rowstore.Instant("created_at", func(c *Comment) *time.Time { return &c.CreatedAt }),
 	rowstore.Long("reply_count", func(c *Comment) *int64 { return &c.Replies }),
 	rowstore.Flag("listed", func(c *Comment) *bool { return &c.listed }),
@@ -161,9 +185,9 @@ const commentCount = "comment_count"
 
 // Comment writes a comment on a post, on a root if parent names one or a reply to one. The same key
 // of the same person, sent again within a day, answers with the same comment; an empty key is none.
-func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, parent, key string) (Comment, error) {
+func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said Said, parent, key string) (Comment, error) {
 	var b rules.Broken
-	b.Lines("text", text, 1, MaxComment)
+	said.Check(&b, MaxComment)
 	repeats.Check(&b, key)
 	limit := s.commentLimit(c.UserID)
 	var commented people.Window
@@ -181,9 +205,9 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 	if err != nil {
 		return Comment{}, err
 	}
-	made := &Comment{ID: schema.NewID(s.Now().UTC(), s.Entropy), PostID: post, AuthorID: u.ID, Author: u.Person(), Text: text}
+	made := &Comment{ID: schema.NewID(s.Now().UTC(), s.Entropy), PostID: post, AuthorID: u.ID, Author: u.Person(), Text: said.Text, Picture: said.Picture}
 	if key != "" {
-		if made.ID, err = s.Repeats().IDFor(ctx, u.ID, key, []string{"comment", post, text, parent}, made.ID); err != nil {
+		if made.ID, err = s.Repeats().IDFor(ctx, u.ID, key, said.Body("comment", post, said.Text, parent), made.ID); err != nil {
 			return Comment{}, err
 		}
 	}
@@ -229,7 +253,10 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post, text, paren
 			before = append(before, func(ctx context.Context) (err error) {
 				told, err = s.feed.Prepare(ctx, made.activity())
 				return err
-			}, func(ctx context.Context) error { return s.People.Count(ctx, limit, commented, made.ID) })
+			}, func(ctx context.Context) error { return s.People.Count(ctx, limit, commented, made.ID) },
+				func(ctx context.Context) error {
+					return s.People.Assets.Attach(ctx, u.ID, said.Picture, assets.Comment, made.target().Name(), "assetId")
+				})
 		}
 		first = false
 		err := rowstore.All(ctx, before...)

@@ -26,7 +26,7 @@ func (w *world) question() string {
 // say comments on a post, or replies, and lets some time go by, so that the order is known.
 func (w *world) say(c people.Claim, post, text, parent string) string {
 	w.t.Helper()
-	made, err := w.posts.Comment(w.t.Context(), c, post, text, parent, "")
+	made, err := w.posts.Comment(w.t.Context(), c, post, posts.Said{Text: text}, parent, "")
 	require.NoError(w.t, err)
 	w.Pass(time.Millisecond)
 	return made.ID
@@ -116,14 +116,14 @@ func TestCommentsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, c := range all {
 		wg.Go(func() {
-			made, err := w.posts.Comment(t.Context(), c, id, "x", "", "")
+			made, err := w.posts.Comment(t.Context(), c, id, posts.Said{Text: "x"}, "", "")
 			require.NoError(t, err)
 			if i%2 == 0 {
 				require.NoError(t, w.posts.DeleteComment(t.Context(), c, id, made.ID))
 			}
 		})
 		wg.Go(func() {
-			_, err := w.posts.Comment(t.Context(), c, id, "reply", root, fmt.Sprint("key", i))
+			_, err := w.posts.Comment(t.Context(), c, id, posts.Said{Text: "reply"}, root, fmt.Sprint("key", i))
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -152,11 +152,11 @@ func TestCrashesOfComments(t *testing.T) {
 		want []string
 	}{
 		"comment": {func(s *posts.Service, w *world, post, _ string) error {
-			_, err := s.Comment(w.t.Context(), w.ann, post, "new", "", "key")
+			_, err := s.Comment(w.t.Context(), w.ann, post, posts.Said{Text: "new"}, "", "key")
 			return err
 		}, []string{"new", "root"}},
 		"reply": {func(s *posts.Service, w *world, post, root string) error {
-			_, err := s.Comment(w.t.Context(), w.ann, post, "new", root, "key")
+			_, err := s.Comment(w.t.Context(), w.ann, post, posts.Said{Text: "new"}, root, "key")
 			return err
 		}, []string{"root"}},
 		"delete": {func(s *posts.Service, w *world, post, root string) error {

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/repeats"
 	"prompthub/apps/duuble/internal/rules"
@@ -116,6 +118,11 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	}}
 	if end != nil {
 		before = append(before, func(ctx context.Context) error { return s.Ballot.AwaitEnd(ctx, id, p.End.At) })
+	}
+	if d.Article != nil {
+		before = append(before, func(ctx context.Context) error {
+			return s.People.Assets.Attach(ctx, u.ID, d.Article.Picture, assets.Post, manage.Target{Kind: manage.APost, ID: id}.Name(), "article.assetId")
+		})
 	}
 	err = rowstore.All(ctx, before...)
 	if err != nil {

@@ -208,6 +208,9 @@ func (s *Service) Purge(ctx context.Context) error {
 		if err := s.Around.Disown(ctx, u.ID); err != nil {
 			return err
 		}
+		if err := s.dropPictures(ctx, u.ID); err != nil {
+			return err
+		}
 		if err := s.feed.Forget(ctx, u.ID); err != nil {
 			return err
 		}
@@ -259,6 +262,24 @@ func (s *Service) purgeWorks(ctx context.Context, u people.User) error {
 		}
 	}
 	return nil
+}
+
+// dropPictures takes pictures of a person whose account goes off what stays: hubs, and reports of
+// them.
+func (s *Service) dropPictures(ctx context.Context, user string) error {
+	all, err := s.People.Assets.Of(ctx, user)
+	for _, a := range all {
+		switch kind, of, _ := strings.Cut(a.Thing, "|"); kind {
+		case manage.AHub:
+			err = s.Hubs.DropPicture(ctx, of, a.ID)
+		case manage.Reported:
+			err = s.Manage.DropPicture(ctx, of, a.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // purgeWork removes a post or a comment of a person who left at a time, as if it had been deleted
@@ -346,7 +367,13 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due
 
 // forgetAround removes what there is around a post.
 func (s *Service) forgetAround(ctx context.Context, id string) error {
-	err := s.forgetComments(ctx, id)
+	picture, err := s.articlePicture(ctx, id)
+	if err == nil {
+		err = s.People.Assets.Remove(ctx, picture)
+	}
+	if err == nil {
+		err = s.forgetComments(ctx, id)
+	}
 	if err == nil {
 		err = s.forgetShares(ctx, id)
 	}
@@ -357,6 +384,18 @@ func (s *Service) forgetAround(ctx context.Context, id string) error {
 		err = s.Empty(ctx, s.Tables.Posts, schema.Post(id), postRow)
 	}
 	return err
+}
+
+// articlePicture returns the asset of the article of a post, "" if there is none.
+func (s *Service) articlePicture(ctx context.Context, id string) (string, error) {
+	if !schema.IsID(id) {
+		return "", nil
+	}
+	row, err := s.GetRow(ctx, s.Tables.Posts, postKey(id, mainRow))
+	if err != nil || row == nil {
+		return "", err
+	}
+	return row.Props.Get(assetID).Str(), nil
 }
 
 // placedIn returns the hubs in which a post is.
@@ -388,6 +427,9 @@ func (s *Service) forgetComments(ctx context.Context, post string) error {
 		if err == nil {
 			err = s.Manage.Forget(ctx, c.target())
 		}
+		if err == nil {
+			err = s.People.Assets.Remove(ctx, c.Picture)
+		}
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
@@ -409,6 +451,9 @@ func (s *Service) purgeComment(ctx context.Context, post, id string, authorGoes 
 		return err
 	}
 	if err := s.Manage.Forget(ctx, c.target()); err != nil {
+		return err
+	}
+	if err := s.People.Assets.Remove(ctx, c.Picture); err != nil {
 		return err
 	}
 	return s.RemoveKey(ctx, s.Tables.Posts, c.rowKey()) // nothing brings it back

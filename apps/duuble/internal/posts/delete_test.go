@@ -30,8 +30,7 @@ func (w *world) again(i int) people.Claim {
 func (w *world) talked(bob people.Claim) string {
 	w.t.Helper()
 	ctx := w.t.Context()
-	h, err := w.posts.Hubs.Create(ctx, w.ann, hubs.Draft{Name: "Tea"})
-	require.NoError(w.t, err)
+	h := duubletest.NewHub(w.t, w.posts.Hubs, w.ann, hubs.Draft{Name: "Tea"})
 	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Visibility: posts.PublicHub, Hubs: []string{h.ID}, Slider: &posts.Slider{Text: "Tea?"}, Article: &posts.Article{Kind: "text", Text: "x"}}, "")
 	require.NoError(w.t, err)
 	_, err = w.posts.Vote(ctx, bob, made.ID, ballot.Neutral)

@@ -24,8 +24,7 @@ import (
 // group makes a hub of a person, with members who have the numbers of some people.
 func (w *world) group(of people.Claim, members map[int]people.Claim) string {
 	w.t.Helper()
-	h, err := w.posts.Hubs.Create(w.t.Context(), of, hubs.Draft{Name: "Tea"})
-	require.NoError(w.t, err)
+	h := duubletest.NewHub(w.t, w.posts.Hubs, of, hubs.Draft{Name: "Tea"})
 	for i, c := range members {
 		w.joins(of, h.ID, c, i)
 	}
@@ -60,7 +59,7 @@ func (w *world) discussed(c people.Claim, hub, post string) string {
 // writes writes a message, and lets some time go by.
 func (w *world) writes(c people.Claim, hub, discussion, text, parent string) string {
 	w.t.Helper()
-	m, err := w.talks.Say(w.t.Context(), c, hub, discussion, text, parent, "")
+	m, err := w.talks.Say(w.t.Context(), c, hub, discussion, posts.Said{Text: text}, parent, "")
 	require.NoError(w.t, err)
 	w.Pass(time.Millisecond)
 	return m.ID
@@ -125,7 +124,7 @@ func TestDiscussions(t *testing.T) {
 	require.EqualValues(t, 2, page.Items[1].Replies)
 	_, err = w.talks.Messages(ctx, bob, hub, first, reply, "", 10)
 	require.Equal(t, discussions.MessageNotFound, fault.CodeOf(err), "a reply has no list of its own")
-	_, err = w.talks.Say(ctx, bob, hub, second, "x", root, "")
+	_, err = w.talks.Say(ctx, bob, hub, second, posts.Said{Text: "x"}, root, "")
 	require.Equal(t, fault.Invalid, fault.Of(err), "it is in another discussion")
 	_, _, err = w.talks.Start(ctx, w.ann, hub, w.question())
 	require.Equal(t, fault.Invalid, fault.Of(err), "the post is not in the hub")
@@ -144,7 +143,7 @@ func TestDiscussions(t *testing.T) {
 		require.Equal(t, discussions.DiscussionNotFound, fault.CodeOf(err))
 		_, err = w.talks.Messages(ctx, c, hub, other, "", "", 10)
 		require.Equal(t, discussions.DiscussionNotFound, fault.CodeOf(err))
-		_, err = w.talks.Say(ctx, c, hub, other, "x", "", "")
+		_, err = w.talks.Say(ctx, c, hub, other, posts.Said{Text: "x"}, "", "")
 		require.Equal(t, discussions.DiscussionNotFound, fault.CodeOf(err))
 		_, err = w.talks.Save(ctx, c, hub, other)
 		require.Equal(t, discussions.DiscussionNotFound, fault.CodeOf(err))
@@ -152,7 +151,7 @@ func TestDiscussions(t *testing.T) {
 	require.Equal(t, []string{"two"}, w.read(w.ann, hub, first, ""))
 	_, err = w.talks.Messages(ctx, w.ann, hub, first, root, "", 10)
 	require.Equal(t, discussions.MessageNotFound, fault.CodeOf(err))
-	_, err = w.talks.Say(ctx, w.ann, hub, first, "x", root, "")
+	_, err = w.talks.Say(ctx, w.ann, hub, first, posts.Said{Text: "x"}, root, "")
 	require.Equal(t, fault.Invalid, fault.Of(err), "as if it were not there")
 }
 
@@ -248,7 +247,7 @@ func TestDiscussionsAtOnce(t *testing.T) {
 	root := w.writes(w.ann, hub, id, "root", "")
 	for i, c := range all {
 		wg.Go(func() {
-			_, err := w.talks.Say(t.Context(), c, hub, id, "x", map[bool]string{true: root}[i%2 == 0], "key")
+			_, err := w.talks.Say(t.Context(), c, hub, id, posts.Said{Text: "x"}, map[bool]string{true: root}[i%2 == 0], "key")
 			require.NoError(t, err)
 		})
 		wg.Go(func() {
@@ -290,11 +289,11 @@ func TestCrashesOfDiscussions(t *testing.T) {
 			return err
 		}, 1, 0, []string{saved}, 3},
 		"say": {func(s *discussions.Service, w *world) error {
-			_, err := s.Say(t.Context(), w.ann, hub, id, "x", "", "key")
+			_, err := s.Say(t.Context(), w.ann, hub, id, posts.Said{Text: "x"}, "", "key")
 			return err
 		}, 2, 0, []string{saved}, 2},
 		"reply": {func(s *discussions.Service, w *world) error {
-			_, err := s.Say(t.Context(), w.ann, hub, id, "x", root, "key")
+			_, err := s.Say(t.Context(), w.ann, hub, id, posts.Said{Text: "x"}, root, "key")
 			return err
 		}, 2, 1, []string{saved}, 2},
 		"save": {func(s *discussions.Service, w *world) error {
@@ -387,13 +386,19 @@ func TestActive(t *testing.T) {
 	active := int64(1)
 	for i, do := range []func(c people.Claim) error{
 		func(c people.Claim) error { _, err := w.posts.Vote(ctx, c, post, ballot.Neutral); return err },
-		func(c people.Claim) error { _, err := w.posts.Comment(ctx, c, post, "x", "", ""); return err },
+		func(c people.Claim) error {
+			_, err := w.posts.Comment(ctx, c, post, posts.Said{Text: "x"}, "", "")
+			return err
+		},
 		func(c people.Claim) error {
 			_, err := w.posts.Share(ctx, c, question, []string{hub}, "", "")
 			return err
 		},
 		func(c people.Claim) error { _, err := w.posts.InHub(ctx, c, hub, "", 10); return err },
-		func(c people.Claim) error { _, err := w.talks.Say(ctx, c, hub, id, "x", "", ""); return err },
+		func(c people.Claim) error {
+			_, err := w.talks.Say(ctx, c, hub, id, posts.Said{Text: "x"}, "", "")
+			return err
+		},
 		func(c people.Claim) error {
 			active--
 			_, err := w.posts.Card(ctx, c, post)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -37,8 +38,7 @@ func TestEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
-	h, err := w.posts.Hubs.Create(ctx, w.ann, hubs.Draft{Name: "Five"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.posts.Hubs, w.ann, hubs.Draft{Name: "Five"})
 	all := []people.Claim{w.ann}
 	for i := 2; i <= 5; i++ {
 		c := w.enter(i)
@@ -126,8 +126,7 @@ func TestEndsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
-	h, err := w.posts.Hubs.Create(ctx, w.ann, hubs.Draft{Name: "Two"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.posts.Hubs, w.ann, hubs.Draft{Name: "Two"})
 	w.joinHub(w.ann, w.enter(2), 2, h.ID)
 	refused := func(d posts.Draft) fault.Code {
 		_, err := w.posts.Create(ctx, w.ann, d, "")

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/table"
 )
@@ -495,6 +497,24 @@ func (x *explorer) nothingLeft() (wrong error) {
 				}
 			}
 		}
+	}
+	var named, files []string
+	for _, row := range all["Names"] {
+		if strings.HasPrefix(row.Partition, "as|") {
+			path := row.Props.Get("gcs_object_path").Str()
+			named = append(named, path, strings.TrimSuffix(path, ".jpg")+"_320.jpg")
+			if row.Props.Get("attached_to").Str() == "" {
+				wrong = errors.Join(wrong, fmt.Errorf("%s is a picture of nothing", row.Key))
+			}
+		}
+	}
+	page, err := x.blobs.List(context.Background(), assets.Container, "", blob.MaxPage, "")
+	for _, item := range page.Items {
+		files = append(files, item.Name)
+	}
+	slices.Sort(named)
+	if err != nil || !slices.Equal(named, files) {
+		wrong = errors.Join(wrong, err, fmt.Errorf("the files are %v, and rows name %v", files, named))
 	}
 	return wrong
 }

@@ -14,15 +14,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -91,15 +94,17 @@ func TestExplore(t *testing.T) {
 		}
 		x.queues = memory.NewQueues(x.Explorer.Now)
 		require.NoError(t, x.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
+		x.blobs = duubletest.Blobs(x.Explorer.Now)
+		duubletest.CopyBlobs(t, w.blobs, x.blobs)
 		calm := duubletest.Rows(x.db, x.Explorer.Now)
-		x.calm = x.service(calm, x.queues, x.Luck.Uint64())
+		x.calm = x.service(calm, x.blobs, x.queues, x.Luck.Uint64())
 		synctest.Test(t, func(*testing.T) {
 			x.TimeOuts, x.Crashes = x.Luck.IntN(6), x.Luck.IntN(2) // of commands with some twenty calls
 			x.Run(15+x.Luck.IntN(25), x.begin, x.look)
 			x.rest()
 		})
 		return x.Explorer
-	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "leave", "return",
+	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "face", "picture", "leave", "return",
 		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound))
 }
 
@@ -109,6 +114,7 @@ type explorer struct {
 	t        *testing.T
 	db       *watched
 	queues   *memory.Queues
+	blobs    blob.Store
 	phone    duubletest.Phone
 	calm     *posts.Service // whose calls all pass
 	services map[*chaos.Process]*posts.Service
@@ -163,9 +169,9 @@ type answer struct {
 }
 
 // service returns the service of a process.
-func (x *explorer) service(rows *rowstore.Store, queues queue.Queues, seed uint64) *posts.Service {
+func (x *explorer) service(rows *rowstore.Store, blobs blob.Store, queues queue.Queues, seed uint64) *posts.Service {
 	luck := repeatable.Seeded(seed)
-	accounts := duubletest.People(rows, queues, luck, keyring.Ring{make([]byte, 32)}, &x.phone)
+	accounts := duubletest.People(rows, blobs, queues, luck, keyring.Ring{make([]byte, 32)}, &x.phone)
 	accounts.Keep = keepFor
 	accounts.Admins = []string{duubletest.Number(managing + 1)}
 	s := service(x.t, queues, luck, accounts)
@@ -182,7 +188,7 @@ func (x *explorer) process() *posts.Service {
 			DB: p.Tables(x.db), Now: p.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { go do() }, Sleep: p.Sleep,
 			Random: func(time.Duration) time.Duration { return 0 },
 		}
-		s := x.service(rows, p.Queues(x.queues), x.Luck.Uint64())
+		s := x.service(rows, p.Blobs(x.blobs), p.Queues(x.queues), x.Luck.Uint64())
 		x.services[p], x.talks[s] = s, discussions.New(s)
 	}
 	return x.services[p]
@@ -190,7 +196,7 @@ func (x *explorer) process() *posts.Service {
 
 // triggers are the functions of a process: those of queues, or those of timers.
 func triggers(s *posts.Service, timers bool) []function.Trigger {
-	return slices.DeleteFunc(append(s.Triggers(), s.People.Triggers(s.Hubs.Expire)...), func(t function.Trigger) bool { return (t.Queue == "") != timers })
+	return slices.DeleteFunc(append(s.Triggers(), s.People.Triggers(s.Hubs.Expire, (&pictures.Service{Assets: s.People.Assets, Posts: s}).Sweep)...), func(t function.Trigger) bool { return (t.Queue == "") != timers })
 }
 
 // do runs a command that changes a thing of some people. If it succeeds while no other changes the
@@ -256,7 +262,7 @@ func (x *explorer) hear() {
 }
 
 var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
-	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave leave return return back purge purge settle end end expire "+
+	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave face leave return return back purge purge settle end end expire "+
 	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
 
 // begin runs a command.
@@ -317,6 +323,15 @@ func (x *explorer) act(ctx context.Context, what string, s *posts.Service, i int
 			other = x.claims[(i+1)%persons]
 		}
 		x.member(ctx, what, s, hub, me, other, i)
+	case "face":
+		picture := x.picture(s, me, assets.Profile, "")
+		x.do(what, "", nil, func() error {
+			shown, err := picture(ctx)
+			if err == nil {
+				_, err = s.People.SetBasics(ctx, me, people.Basics{Picture: &shown})
+			}
+			return err
+		}, nil)
 	case "leave", "return", "back":
 		x.account(ctx, what, s, i)
 	case "discuss", "say", "save", "unsave":
@@ -631,8 +646,13 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 				id = ""
 			}
 			key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), post, id)}[x.Luck.IntN(2)]
+			picture := x.picture(s, me, assets.Comment, key)
 			x.do(what, "", nil, func() error {
-				made, err := s.Comment(ctx, me, post, "a good cup", id, key)
+				shown, err := picture(ctx)
+				if err != nil {
+					return err
+				}
+				made, err := s.Comment(ctx, me, post, posts.Said{Text: "a good cup", Picture: shown}, id, key)
 				x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
 				return err
 			}, nil)
@@ -647,6 +667,17 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		x.mu.Unlock()
 		x.do(what, "comment "+id, []string{author, me.UserID}, func() error { return s.DeleteComment(ctx, me, post, id) }, x.is(what, "Posts", key, absent))
 	}
+}
+
+// picture returns an upload of a picture of a person, or of none: the same of each request with a
+// key.
+func (x *explorer) picture(s *posts.Service, me people.Claim, purpose, key string) func(context.Context) (string, error) {
+	if key == "" && x.Luck.IntN(3) > 0 || key != "" && !strings.HasPrefix(key, "key 0") {
+		return func(context.Context) (string, error) { return "", nil }
+	}
+	x.Meet("picture")
+	shown := &pictures.Service{Assets: s.People.Assets, Posts: s, ADay: -1}
+	return func(ctx context.Context) (string, error) { return shown.Upload(ctx, me, purpose, duubletest.PNG, key) }
 }
 
 // talk has a person begin a discussion, write into one, or save one.
@@ -673,8 +704,13 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 			parent = strings.TrimPrefix(said[x.Luck.IntN(len(said))].Row, "gi|")
 		}
 		key := []string{"", fmt.Sprint("key ", x.Luck.IntN(3), id, parent)}[x.Luck.IntN(2)]
+		picture := x.picture(s, me, assets.Message, key)
 		x.do(what, "", nil, func() error {
-			m, err := talks.Say(ctx, me, hub, id, "a good cup", parent, key)
+			shown, err := picture(ctx)
+			if err != nil {
+				return err
+			}
+			m, err := talks.Say(ctx, me, hub, id, posts.Said{Text: "a good cup", Picture: shown}, parent, key)
 			x.promise(err, promise{post: about, name: "Hubs", key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID}})
 			return err
 		}, nil)
@@ -782,8 +818,8 @@ func (x *explorer) rest() {
 	x.Note(x.look())
 	x.verify(ctx, "at rest")
 	x.Note(x.atRest(ctx))
-	for range 3 { // an account goes after what is due before it
-		x.Advance(keepFor + 26*time.Hour)
+	for range 4 { // an account goes after what is due before it, and pictures of nothing in a week
+		x.Advance(max(keepFor, assets.UnusedFor/3) + 26*time.Hour)
 		x.timers(ctx)
 		x.pump(ctx)
 	}

@@ -45,8 +45,7 @@ func (w *world) home(c people.Claim) (all []string) {
 // hub makes a hub of a person with others as members.
 func (w *world) hub(owner people.Claim, members ...int) string {
 	w.t.Helper()
-	h, err := w.posts.Hubs.Create(w.t.Context(), owner, hubs.Draft{Name: "Tea"})
-	require.NoError(w.t, err)
+	h := duubletest.NewHub(w.t, w.posts.Hubs, owner, hubs.Draft{Name: "Tea"})
 	for _, i := range members {
 		w.join(owner, h.ID, i)
 	}

@@ -46,7 +46,9 @@ func (w *world) tea() *tea {
 	x.hub = w.group(boss, map[int]people.Claim{3: x.by["chief"], 4: author, 5: x.by["member"], 6: x.by["target"]})
 	_, err := w.posts.Hubs.SetRole(ctx, boss, x.hub, x.by["chief"].UserID, hubs.Admin)
 	require.NoError(w.t, err)
-	x.locked, x.open = w.locked(author, x.hub), w.post(author, posts.PublicHub, x.hub)
+	x.locked = w.locked(author, x.hub)
+	w.Pass(time.Second) // so that their order is known
+	x.open = w.post(author, posts.PublicHub, x.hub)
 	x.comment = w.say(author, x.locked, "my comment", "")
 	x.talk = w.discussed(author, x.hub, x.locked)
 	x.message = w.writes(author, x.hub, x.talk, "my message", "")
@@ -492,8 +494,10 @@ func TestCopies(t *testing.T) {
 		"message " + x.aMessage().ID: by("my message"),
 		"post " + long.ID:            by("buy this\n\n" + article[:manage.MaxCopied]),
 		"user " + author.UserID:      by("Person4"),
-		"hub " + x.hub:               {Text: "Tea"},
+		"hub " + x.hub:               {Text: "Tea", Picture: copies["hub "+x.hub].Picture},
 	}, copies)
+	require.True(t, x.sees(x.ann, copies["hub "+x.hub].Picture))
+	require.False(t, x.sees(author, copies["hub "+x.hub].Picture))
 	x.pump(2 * time.Minute)
 	require.Empty(t, x.differences())
 
@@ -536,9 +540,14 @@ func TestDeleteReported(t *testing.T) {
 	for _, of := range []manage.Target{{Kind: manage.APerson, ID: x.by["author"].UserID}, {Kind: manage.AHub, ID: x.hub}} {
 		r, _, err := x.posts.Manage.Report(ctx, member, of, "spam", "")
 		require.NoError(t, err)
-		_, err = x.posts.Manage.DeleteReported(ctx, x.ann, r.ID)
-		require.Equal(t, manage.NotDeletable, fault.CodeOf(err))
+		for _, code := range map[string][]fault.Code{manage.APerson: {manage.NotDeletable}, manage.AHub: {"", manage.NotDeletable}}[of.Kind] {
+			_, err = x.posts.Manage.DeleteReported(ctx, x.ann, r.ID)
+			require.Equal(t, code, fault.CodeOf(err), of.Kind)
+		}
 	}
+	tea, err := x.posts.Hubs.Get(ctx, member, x.hub)
+	require.NoError(t, err)
+	require.Empty(t, tea.Picture, "of a hub the picture is deleted")
 	_, err = x.posts.Manage.DeleteReported(ctx, x.ann, "x|y")
 	require.Equal(t, manage.ReportNotFound, fault.CodeOf(err))
 	x.pump(2 * time.Minute)
@@ -564,7 +573,7 @@ func TestSuspension(t *testing.T) {
 		for _, err := range []error{
 			func() error { _, err := x.people.Me(ctx, c); return err }(),
 			func() error { _, err := x.posts.Card(ctx, c, x.open); return err }(),
-			func() error { _, err := x.posts.Comment(ctx, c, x.open, "x", "", ""); return err }(),
+			func() error { _, err := x.posts.Comment(ctx, c, x.open, posts.Said{Text: "x"}, "", ""); return err }(),
 			func() error { _, err := x.people.Sessions(ctx, c); return err }(),
 		} {
 			require.Equal(t, people.AccountSuspended, fault.CodeOf(err))
@@ -610,11 +619,11 @@ func TestQuotas(t *testing.T) {
 	x.posts.CommentsADay, x.talks.MessagesADay = 3, 3
 	for name, write := range map[string]func(key string) (string, error){
 		"comments": func(key string) (string, error) {
-			c, err := x.posts.Comment(ctx, member, x.locked, "x", "", key)
+			c, err := x.posts.Comment(ctx, member, x.locked, posts.Said{Text: "x"}, "", key)
 			return c.ID, err
 		},
 		"messages": func(key string) (string, error) {
-			m, err := x.talks.Say(ctx, member, x.hub, x.talk, "x", "", key)
+			m, err := x.talks.Say(ctx, member, x.hub, x.talk, posts.Said{Text: "x"}, "", key)
 			return m.ID, err
 		},
 	} {

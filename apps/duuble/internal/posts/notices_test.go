@@ -207,8 +207,7 @@ func TestNotificationsOfHubs(t *testing.T) {
 	ctx := t.Context()
 	bob, cid, dan := w.enter(2), w.enter(3), w.enter(4)
 	h := w.posts.Hubs
-	made, err := h.Create(ctx, w.ann, hubs.Draft{Name: "Tea"})
-	require.NoError(t, err)
+	made := duubletest.NewHub(t, h, w.ann, hubs.Draft{Name: "Tea"})
 	tea := made.ID
 	var token string
 	for range 2 { // the second is the first one again
@@ -218,7 +217,7 @@ func TestNotificationsOfHubs(t *testing.T) {
 		w.settled()
 	}
 	require.Equal(t, []string{"hub_invite_received Person1"}, w.told(bob, false))
-	_, err = h.Accept(ctx, bob, hubs.Key{Token: token})
+	_, err := h.Accept(ctx, bob, hubs.Key{Token: token})
 	require.NoError(t, err)
 	w.settled()
 	require.Empty(t, w.told(bob, false), "it is accepted, and joining was his own act")
@@ -275,8 +274,7 @@ func TestCrashesOfHubEvents(t *testing.T) {
 		w := newWorld(t)
 		ctx := t.Context()
 		bob := w.enter(2)
-		made, err := w.posts.Hubs.Create(ctx, w.ann, hubs.Draft{Name: "Tea"})
-		require.NoError(t, err)
+		made := duubletest.NewHub(t, w.posts.Hubs, w.ann, hubs.Draft{Name: "Tea"})
 		link, err := w.posts.Hubs.NewLink(ctx, w.ann, made.ID, hubs.Lasts)
 		require.NoError(t, err)
 		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}

@@ -40,14 +40,15 @@ var Visibilities = []string{Public, PublicHub, Locked}
 // MaxTargets is in how many hubs a post can be.
 const MaxTargets = 20
 
-// Kinds are those of an article: a text, a link, or both.
-var Kinds = []string{"text", "link", "mixed"}
+// Kinds are those of an article: a text, a link, a picture, or several of them.
+var Kinds = []string{"text", "link", "media", "mixed"}
 
 // An Article is what a post is about.
 type Article struct {
 	Kind, Text                          string
 	LinkURL, LinkTitle, LinkDescription string
-	More                                bool // whether Text is the beginning of a longer one
+	Picture                             string `json:",omitzero"` // an asset
+	More                                bool   // whether Text is the beginning of a longer one
 }
 
 // cutText leaves as much of the text as a card in a list has.
@@ -108,14 +109,22 @@ func (d Draft) checkDraft(now time.Time) error {
 	}
 	if a := d.Article; a != nil {
 		b.OneOf("article.kind", a.Kind, Kinds)
-		if a.Kind == "link" {
-			b.Add(a.Text == "", "article.text", "leave it out of a link, or give the kind mixed")
-		} else {
+		link := a.LinkURL != "" || a.LinkTitle != "" || a.LinkDescription != ""
+		parts := 0
+		for _, has := range []bool{a.Text != "", link, a.Picture != ""} {
+			if has {
+				parts++
+			}
+		}
+		b.Add(a.Kind != "mixed" || parts >= 2, "article.kind", "give two of a text, a link and a picture, or another kind")
+		b.Add(a.Kind != "media" || a.Picture != "", "article.assetId", "give a picture, which you have uploaded")
+		b.Add(a.Picture == "" || a.Kind == "media" || a.Kind == "mixed", "article.assetId", "leave it out, or give the kind media or mixed")
+		if a.Text != "" || a.Kind == "text" {
+			b.Add(a.Kind == "text" || a.Kind == "mixed", "article.text", "leave it out, or give the kind mixed")
 			b.Lines("article.text", a.Text, 1, MaxArticle)
 		}
-		if a.Kind == "text" {
-			b.Add(a.LinkURL == "" && a.LinkTitle == "" && a.LinkDescription == "", "article.linkUrl", "leave links out of a text, or give the kind mixed")
-		} else {
+		if link || a.Kind == "link" {
+			b.Add(a.Kind == "link" || a.Kind == "mixed", "article.linkUrl", "leave links out, or give the kind mixed")
 			b.Line("article.linkUrl", a.LinkURL, 1, MaxURL)
 			b.Add(isWeb(a.LinkURL), "article.linkUrl", "give an address that begins with https:// or http://")
 			b.Line("article.linkTitle", a.LinkTitle, 0, MaxLinkTitle)
@@ -169,6 +178,9 @@ func (p Post) seenBy(viewer string, in []string) bool {
 	return false
 }
 
+// assetID is the property of a row that names a picture.
+const assetID = "asset_id"
+
 const (
 	postRow = "!post"
 	mainRow = "!main"
@@ -204,7 +216,7 @@ func (p Post) toRows() []table.Row {
 	}
 	rows := []table.Row{{Key: table.Key{Partition: schema.Post(p.ID), Row: postRow}, Props: props}}
 	if a := p.Article; a != nil {
-		props := addTexts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription)
+		props := addTexts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription, assetID, a.Picture)
 		begins := *a
 		if begins.cutText(); begins.More {
 			props = append(props, table.Prop{Name: "more", Value: table.Bool(true)})
@@ -296,7 +308,10 @@ func parsePost(id string, rows []table.Row) *Post {
 				post.Slider = &Slider{Text: text, LeftLabel: p.Get("left_label").Str(), RightLabel: p.Get("right_label").Str()}
 			}
 		case mainRow:
-			article = &Article{p.Get("kind").Str(), textOf(p), p.Get("link_url").Str(), p.Get("link_title").Str(), p.Get("link_description").Str(), p.Get("more").Bool()}
+			article = &Article{
+				Kind: p.Get("kind").Str(), Text: textOf(p), LinkURL: p.Get("link_url").Str(), LinkTitle: p.Get("link_title").Str(), LinkDescription: p.Get("link_description").Str(),
+				Picture: p.Get(assetID).Str(), More: p.Get("more").Bool(),
+			}
 			article.cutText() // of a post that has no textRow, because an older program made it
 		}
 	}

@@ -71,6 +71,8 @@ type Around struct {
 
 	Look   func(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error) // at a message that is reported
 	Remove func(ctx context.Context, t manage.Target) error                                // of a message
+
+	Picture func(ctx context.Context, of string) (string, error) // of a message, by the name of a target without its kind
 }
 
 // New returns the service.

@@ -15,9 +15,11 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
+	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
@@ -32,29 +34,36 @@ type world struct {
 	db     *memory.Tables
 	queues *memory.Queues
 	luck   *repeatable.Luck
+	blobs  blob.Store
 	phone  duubletest.Phone
 	people *people.Service
 	posts  *posts.Service
 	talks  *discussions.Service
+	shown  *pictures.Service
 	ann    people.Claim
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1)}
+	w := &world{t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now)}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	w.posts = w.over(w.db, w.queues)
 	w.people, w.talks = w.posts.People, discussions.New(w.posts)
+	w.shown = &pictures.Service{Assets: w.people.Assets, Posts: w.posts, ADay: 100}
 	w.ann = w.enter(1)
 	return w
 }
 
 // over returns a service over other stores, as another process.
 func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
+	return w.overBlobs(db, w.blobs, queues)
+}
+
+func (w *world) overBlobs(db table.DB, blobs blob.Store, queues queue.Queues) *posts.Service {
 	rows := duubletest.Rows(db, w.Now)
-	return service(w.t, queues, w.luck, duubletest.People(rows, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
+	return service(w.t, queues, w.luck, duubletest.People(rows, blobs, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
 }
 
 // service returns the service of some accounts, over the rows of which it is.
@@ -83,7 +92,7 @@ func (w *world) enter(i int) people.Claim {
 func (w *world) pump(d time.Duration) {
 	w.t.Helper()
 	w.Pass(d)
-	for _, trigger := range append(w.posts.Triggers(), w.people.Triggers()...) {
+	for _, trigger := range append(w.posts.Triggers(), w.people.Triggers(w.shown.Sweep)...) {
 		if trigger.Queue == "" {
 			require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Timer: true}))
 			continue
@@ -104,6 +113,7 @@ func (w *world) purge(what ...any) {
 	require.NoError(w.t, w.posts.Purge(w.t.Context()), what...)
 	w.Pass(people.AgainAfter + time.Second)
 	require.NoError(w.t, w.posts.Purge(w.t.Context()), what...)
+	require.NoError(w.t, w.shown.Sweep(w.t.Context()), what...)
 }
 
 // differences returns what verify reports.
@@ -213,8 +223,7 @@ func TestCrashesInHubs(t *testing.T) {
 				bob := w.enter(2)
 				var ids []string
 				for _, name := range []string{"Tea", "Coffee"} {
-					h, err := w.posts.Hubs.Create(t.Context(), w.ann, hubs.Draft{Name: name})
-					require.NoError(t, err)
+					h := duubletest.NewHub(t, w.posts.Hubs, w.ann, hubs.Draft{Name: name})
 					ids = append(ids, h.ID)
 				}
 				draft := posts.Draft{Visibility: posts.Locked, Hubs: ids, Slider: &posts.Slider{Text: "Tea?"}}

@@ -137,8 +137,7 @@ func attack(t *testing.T, inHub bool, rounds int) (attacker, reader, shown int) 
 		crowd = append(crowd, people.Claim{UserID: fmt.Sprint("crowd", i)})
 	}
 	victim, puppets := w.enter(2), []people.Claim{w.enter(3), w.enter(4)}
-	h, err := w.posts.Hubs.Create(t.Context(), puppets[0], hubs.Draft{Name: "Nice people"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.posts.Hubs, puppets[0], hubs.Draft{Name: "Nice people"})
 	w.joinHub(puppets[0], victim, 2, h.ID)
 	w.joinHub(puppets[0], puppets[1], 4, h.ID)
 	for range rounds {

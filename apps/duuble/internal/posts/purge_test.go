@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
@@ -39,8 +40,7 @@ func (w *world) live() life {
 	x := life{ann: w.ann, bob: w.enter(2), cid: w.enter(3)}
 	dan, eve := w.enter(4), w.enter(5)
 	make := func(c people.Claim) string {
-		h, err := w.posts.Hubs.Create(ctx, c, hubs.Draft{Name: "Tea"})
-		require.NoError(w.t, err)
+		h := duubletest.NewHub(w.t, w.posts.Hubs, c, hubs.Draft{Name: "Tea"})
 		return h.ID
 	}
 	invite := func(c people.Claim, hub string, i int) string {
@@ -108,11 +108,25 @@ func (w *world) live() life {
 	require.NoError(w.t, err)
 	_, err = w.people.Block(ctx, eve, w.ann.UserID, true)
 	require.NoError(w.t, err)
+	w.face(w.ann, w.upload(w.ann, assets.Profile))
+	w.upload(w.ann, assets.Message)
+	pictured, err := w.posts.Create(ctx, w.ann, posts.Draft{Article: &posts.Article{Kind: "media", Picture: w.upload(w.ann, assets.Post)}}, "")
+	require.NoError(w.t, err)
+	shown, err := w.posts.Comment(ctx, w.ann, x.post, posts.Said{Picture: w.upload(w.ann, assets.Comment)}, "", "")
+	require.NoError(w.t, err)
+	sent, err := w.talks.Say(ctx, w.ann, x.bobs, x.kept, posts.Said{Text: "message of Ann", Picture: w.upload(w.ann, assets.Message)}, "", "")
+	require.NoError(w.t, err)
 	w.people.Admins = []string{duubletest.Number(2)}
 	_, err = w.posts.Manage.SetDefaultUser(ctx, x.bob, w.ann.UserID, 1, true)
 	require.NoError(w.t, err)
 	for c, of := range map[people.Claim]manage.Target{w.ann: {Kind: manage.APerson, ID: x.bob.UserID}, x.cid: {Kind: manage.APerson, ID: w.ann.UserID}} {
 		_, _, err = w.posts.Manage.Report(ctx, c, of, "spam", "")
+		require.NoError(w.t, err)
+	}
+	for _, of := range []manage.Target{
+		{Kind: manage.AHub, ID: x.tea}, {Kind: manage.APost, ID: pictured.ID}, {Kind: manage.AComment, ID: x.post + "|" + shown.ID}, {Kind: manage.AMessage, ID: x.bobs + "|" + x.kept + "|" + sent.ID},
+	} {
+		_, _, err = w.posts.Manage.Report(ctx, x.bob, of, "spam", "")
 		require.NoError(w.t, err)
 	}
 	w.pump(2 * time.Minute)
@@ -122,6 +136,12 @@ func (w *world) live() life {
 	w.pump(2 * time.Minute)
 	w.Pass(-2 * time.Minute)
 	return x
+}
+
+// stopping returns a service that has an accident at one of its calls, also of files.
+func (w *world) stopping(c *calls.Crash) *posts.Service {
+	tables, queues := c.Over(w.db, w.queues)
+	return w.overBlobs(tables, calls.Blobs(w.blobs, c.Make), queues)
 }
 
 // copy returns a world with the same rows, in which no message waits.
@@ -138,6 +158,7 @@ func (w *world) copy() *world {
 			require.NoError(w.t, err)
 		}
 	}
+	duubletest.CopyBlobs(w.t, w.blobs, other.blobs)
 	return other
 }
 
@@ -163,6 +184,11 @@ func (w *world) traces(text string) (all []string) {
 			if strings.Contains(fmt.Sprint(row.Key, row.Props), text) {
 				all = append(all, fmt.Sprint(name, " ", row.Key))
 			}
+		}
+	}
+	for _, name := range w.files() {
+		if strings.Contains(name, strings.ToLower(text)) {
+			all = append(all, name)
 		}
 	}
 	return all
@@ -192,7 +218,7 @@ func TestPurgeOfAccounts(t *testing.T) {
 		}
 		w.Pass(2 * time.Second)
 		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-		err := w.over(c.Over(w.db, w.queues)).Purge(ctx)
+		err := w.stopping(c).Purge(ctx)
 		what := fmt.Sprintf("call %d: %v", n, err)
 		for range 2 {
 			w.purge(what)
@@ -227,8 +253,9 @@ func (w *world) afterwards(x life, what string) {
 	require.Equal(w.t, []string{"of Bob"}, w.said(bob, x.post, ""), what)
 	said, err := w.talks.Messages(ctx, bob, x.bobs, x.kept, "", "", 10)
 	require.NoError(w.t, err, what)
-	require.Len(w.t, said.Items, 1, what)
-	require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, "message of Ann", int64(1)}, []any{said.Items[0].Author, said.Items[0].Text, said.Items[0].Replies}, what)
+	require.Len(w.t, said.Items, 2, what)
+	require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, "message of Ann", int64(1)}, []any{said.Items[1].Author, said.Items[1].Text, said.Items[1].Replies}, what)
+	require.Equal(w.t, []string{"message of Ann", ""}, []string{said.Items[0].Text, said.Items[0].Picture}, what)
 	saved, err := w.talks.Saved(ctx, bob, "", 10)
 	require.NoError(w.t, err, what)
 	require.Len(w.t, saved.Items, 1, what)
@@ -286,17 +313,17 @@ func (w *world) comesBack(x life) {
 	require.Equal(w.t, x.ann.UserID, ann.UserID)
 	me, err := w.people.Return(ctx, ann)
 	require.NoError(w.t, err)
-	require.Equal(w.t, people.Counts{Posts: 3, LockedPosts: 1, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
+	require.Equal(w.t, people.Counts{Posts: 4, LockedPosts: 1, VotesCast: 1, Following: 1, Followers: 1}, me.Counts)
 	of, err := w.posts.Of(ctx, ann, ann.UserID, "", 10)
 	require.NoError(w.t, err)
-	require.Len(w.t, of.Cards, 5)
+	require.Len(w.t, of.Cards, 6)
 	mine, err := w.posts.Hubs.Mine(ctx, ann, "", 10)
 	require.NoError(w.t, err)
 	require.Len(w.t, mine.Items, 4)
 	asked, err := w.posts.Hubs.MyRequests(ctx, ann, "", 10)
 	require.NoError(w.t, err)
 	require.Len(w.t, asked.Items, 1)
-	require.Equal(w.t, []string{"of Ann"}, w.said(ann, x.post, ""))
+	require.Equal(w.t, []string{"", "of Ann"}, w.said(ann, x.post, ""))
 	w.Pass(time.Hour)
 	require.NoError(w.t, w.posts.Purge(ctx), "it goes by the row of a leaving that did not last")
 	require.Empty(w.t, w.differences())
@@ -317,7 +344,7 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 		w := first.copy()
 		w.Pass(time.Second)
 		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: true}}
-		_ = w.over(c.Over(w.db, w.queues)).Purge(t.Context())
+		_ = w.stopping(c).Purge(t.Context())
 		if c.Left > 0 {
 			break // there is no such call
 		}
@@ -349,6 +376,7 @@ func TestRepairPoints(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	x := w.live()
+	unused := w.upload(x.bob, assets.Profile)
 	require.NoError(t, w.posts.Delete(ctx, x.bob, x.post))
 	w.pump(2 * time.Minute)
 	require.Empty(t, w.differences())
@@ -359,7 +387,7 @@ func TestRepairPoints(t *testing.T) {
 			kind, _, _ := strings.Cut(row.Row, "|")
 			switch name {
 			case "Users":
-				if !slices.Contains([]string{"br", "co", "sh", "h", "jr", "w"}, kind) {
+				if !slices.Contains([]string{"br", "co", "sh", "h", "jr", "w", "as"}, kind) {
 					continue
 				}
 			case "Lists":
@@ -368,7 +396,7 @@ func TestRepairPoints(t *testing.T) {
 				}
 			default:
 				kind = strings.TrimRight(row.Partition, "|0123456789")
-				if kind == "cfg" || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|name" || kind == "due|expire" {
+				if kind == "cfg" || kind == "due|asset" && !strings.Contains(row.Row, unused) || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|name" || kind == "due|expire" {
 					continue
 				}
 				if strings.Contains(row.Row, "|bl|") {
@@ -380,6 +408,7 @@ func TestRepairPoints(t *testing.T) {
 			require.NoError(t, err)
 			require.NotEmpty(t, w.differences(), "%s %s is gone", name, row.Key)
 			require.NoError(t, w.people.Repair(ctx))
+			require.NoError(t, w.people.Assets.Repair(ctx))
 			require.NoError(t, w.posts.Repair(ctx))
 			require.NoError(t, w.posts.Hubs.Repair(ctx))
 			require.Empty(t, w.differences(), "%s %s", name, row.Key)
@@ -414,7 +443,7 @@ func TestErase(t *testing.T) {
 		for n := 1; ; n += 1 + 40*min(n/20, 1) { // the later calls are those of a purge, which has a test of its own
 			w := first.copy()
 			c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0}}
-			err := w.over(c.Over(w.db, w.queues)).Erase(ctx, x.ann.UserID)
+			err := w.stopping(c).Erase(ctx, x.ann.UserID)
 			what := fmt.Sprintf("%s, call %d: %v", name, n, err)
 			if err != nil {
 				if again := w.posts.Erase(ctx, x.ann.UserID); again != nil {
@@ -502,7 +531,7 @@ func TestWritesWithinAPurge(t *testing.T) {
 			return err
 		}},
 		"comment": {"ci|", func(s *posts.Service, c people.Claim) error {
-			_, err := s.Comment(t.Context(), c, post, "x", "", "")
+			_, err := s.Comment(t.Context(), c, post, posts.Said{Text: "x"}, "", "")
 			return err
 		}},
 		"share": {"se|", func(s *posts.Service, c people.Claim) error {
@@ -514,7 +543,7 @@ func TestWritesWithinAPurge(t *testing.T) {
 			return err
 		}},
 		"message": {"gi|", func(s *posts.Service, c people.Claim) error {
-			_, err := discussions.New(s).Say(t.Context(), c, hub, talk, "x", "", "")
+			_, err := discussions.New(s).Say(t.Context(), c, hub, talk, posts.Said{Text: "x"}, "", "")
 			return err
 		}},
 		"save": {"sv|", func(s *posts.Service, c people.Claim) error {

@@ -291,10 +291,14 @@ func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (
 	switch t.Kind {
 	case manage.APerson:
 		u, err := s.People.SeenBy(ctx, c.UserID, t.ID)
-		return manage.CopyOf(u.Person(), u.FullName, u.Bio), err
+		copied := manage.CopyOf(u.Person(), u.FullName, u.Bio)
+		copied.Picture = u.Picture
+		return copied, err
 	case manage.AHub:
 		h, err := s.Hubs.Get(ctx, c, t.ID)
-		return manage.CopyOf(people.Person{}, h.Name, h.Description), err
+		copied := manage.CopyOf(people.Person{}, h.Name, h.Description)
+		copied.Picture = h.Picture
+		return copied, err
 	case manage.AMessage:
 		return s.Around.Look(ctx, c, t)
 	}
@@ -343,7 +347,9 @@ func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (
 	by := persons[author]
 	by.ID = author // also of a person who has left
 	if said != nil {
-		return manage.CopyOf(by, said.Text), err
+		copied := manage.CopyOf(by, said.Text)
+		copied.Picture = said.Picture
+		return copied, err
 	}
 	parts := []string{p.post.Thought}
 	if x := p.post.Slider; x != nil {
@@ -352,10 +358,40 @@ func (s *Service) lookAt(ctx context.Context, c people.Claim, t manage.Target) (
 	if x := p.post.Article; x != nil {
 		parts = append(parts, text, x.LinkURL, x.LinkTitle, x.LinkDescription)
 	}
-	return manage.CopyOf(by, parts...), err
+	copied := manage.CopyOf(by, parts...)
+	if p.post.Article != nil {
+		copied.Picture = p.post.Article.Picture
+	}
+	return copied, err
 }
 
-// removeReported deletes what is reported, for those who manage the service.
+// PictureOf returns the asset that a thing names as its picture, also one that was deleted and can
+// come back, "" if there is none.
+func (s *Service) PictureOf(ctx context.Context, thing string) (string, error) {
+	switch kind, of, _ := strings.Cut(thing, "|"); kind {
+	case manage.APerson:
+		return s.People.PictureOf(ctx, of)
+	case manage.AHub:
+		return s.Hubs.PictureOf(ctx, of)
+	case manage.Reported:
+		return s.Manage.PictureOf(ctx, of)
+	case manage.APost:
+		return s.articlePicture(ctx, of)
+	case manage.AComment:
+		post, id, _ := strings.Cut(of, "|")
+		c, err := s.readComment(ctx, post, id)
+		if err != nil || c == nil {
+			return "", err
+		}
+		return c.Picture, nil
+	case manage.AMessage:
+		return s.Around.Picture(ctx, of)
+	}
+	return "", nil
+}
+
+// removeReported deletes what is reported, for those who manage the service: of a person or a hub
+// the picture.
 func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.Target) error {
 	post, id, _ := strings.Cut(t.ID, "|")
 	switch t.Kind {
@@ -370,7 +406,19 @@ func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.T
 	case manage.AMessage:
 		return s.Around.Remove(ctx, t)
 	}
-	return fault.Coded(fault.Conflict, manage.NotDeletable, "people and hubs are not deleted so; suspend the person, or delete what is in the hub")
+	picture, err := s.PictureOf(ctx, t.Name())
+	if err == nil {
+		err = s.People.Assets.Release(ctx, picture)
+	}
+	switch {
+	case err != nil:
+		return err
+	case picture == "":
+		return fault.Coded(fault.Conflict, manage.NotDeletable, "there is no picture to delete; people and hubs are not deleted so: suspend the person, or delete what is in the hub")
+	case t.Kind == manage.AHub:
+		return s.Hubs.DropPicture(ctx, t.ID, picture)
+	}
+	return s.People.DropPicture(ctx, t.ID, picture)
 }
 
 // A Page is a part of a list. Next is the position that the next one begins after, "" at the end.

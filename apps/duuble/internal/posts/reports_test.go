@@ -122,8 +122,7 @@ func TestCrashesOfReports(t *testing.T) {
 		ctx := t.Context()
 		w.people.Admins = []string{duubletest.Number(1)}
 		bob := w.enter(2)
-		h, err := w.posts.Hubs.Create(ctx, bob, hubs.Draft{Name: "Tea"})
-		require.NoError(t, err)
+		h := duubletest.NewHub(t, w.posts.Hubs, bob, hubs.Draft{Name: "Tea"})
 		of := manage.Target{Kind: manage.AHub, ID: h.ID}
 		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
 		over := w.over(c.Over(w.db, w.queues))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -42,8 +43,7 @@ func TestReposts(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	bob, cid := w.enter(2), w.enter(3)
-	h, err := w.posts.Hubs.Create(ctx, bob, hubs.Draft{Name: "Tea"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.posts.Hubs, bob, hubs.Draft{Name: "Tea"})
 	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Article: &posts.Article{Kind: "text", Text: "x"}}, "")
 	require.NoError(t, err)
 	open, err := w.repost(bob, made.ID, posts.Public)

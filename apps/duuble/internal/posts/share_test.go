@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -39,8 +40,7 @@ func TestShares(t *testing.T) {
 	bob, cid := w.enter(2), w.enter(3)
 	var in []string
 	for range 2 {
-		h, err := w.posts.Hubs.Create(ctx, bob, hubs.Draft{Name: "Tea"})
-		require.NoError(t, err)
+		h := duubletest.NewHub(t, w.posts.Hubs, bob, hubs.Draft{Name: "Tea"})
 		in = append(in, h.ID)
 		w.Pass(time.Second) // so that their order is known
 	}
@@ -144,8 +144,7 @@ func TestCrashesOfShares(t *testing.T) {
 	for n := 1; ; n++ {
 		w := newWorld(t)
 		ctx := t.Context()
-		h, err := w.posts.Hubs.Create(ctx, w.ann, hubs.Draft{Name: "Tea"})
-		require.NoError(t, err)
+		h := duubletest.NewHub(t, w.posts.Hubs, w.ann, hubs.Draft{Name: "Tea"})
 		made, err := w.posts.Create(ctx, w.ann, posts.Draft{Slider: &posts.Slider{Text: "Tea?"}}, "")
 		require.NoError(t, err)
 		var to []string
@@ -179,8 +178,7 @@ func TestPurgeOfShares(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	bob := w.enter(2)
-	h, err := w.posts.Hubs.Create(ctx, bob, hubs.Draft{Name: "Tea"})
-	require.NoError(t, err)
+	h := duubletest.NewHub(t, w.posts.Hubs, bob, hubs.Draft{Name: "Tea"})
 	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(t, err)
 	for _, to := range [][]string{nil, {h.ID}} {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
+	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -52,8 +54,13 @@ func (s *Service) Repair(ctx context.Context) error {
 					err = s.feed.Note(ctx, x.activity())
 				}
 			}
+		case row.Key.Row == mainRow:
+			err = s.dropMissing(ctx, manage.Target{Kind: manage.APost, ID: id}, row)
 		case strings.HasPrefix(row.Key.Row, commentRows):
 			c := parseComment(row)
+			if err = s.dropMissing(ctx, c.target(), row); err != nil {
+				break
+			}
 			if err = s.Upsert(ctx, s.Tables.Users, table.Row{Key: c.byAuthor()}); err == nil && !c.isLive() {
 				if err = s.deletedRows().Add(ctx, c.deletedAt, id+"|"+c.ID); err == nil && c.Replies > 0 {
 					err = s.listReplies(ctx, id, c.ID)
@@ -70,6 +77,16 @@ func (s *Service) Repair(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// dropMissing takes a picture that is not there off the row of a post or a comment.
+func (s *Service) dropMissing(ctx context.Context, t manage.Target, row table.Row) error {
+	missing, err := s.People.Assets.IsMissing(ctx, t.Name(), row.Props.Get(assetID).Str())
+	if !missing {
+		return err
+	}
+	row.Props = slices.DeleteFunc(row.Props, func(p table.Prop) bool { return p.Name == assetID })
+	return s.Write(ctx, s.Tables.Posts, []table.Op{rowstore.Put(row)})
 }
 
 // receiptOf returns who voted on a post, and when.
@@ -107,6 +124,13 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			comments = newTalk(id)
 		}
 		comments.add(row)
+		picture := manage.Target{Kind: manage.APost, ID: id}
+		if strings.HasPrefix(row.Key.Row, commentRows) {
+			picture = parseComment(row).target()
+		}
+		if err := s.People.Assets.VerifyThing(ctx, picture.Name(), row.Props.Get(assetID).Str(), report); err != nil {
+			return rows, err
+		}
 		switch {
 		case row.Key.Row == postRow:
 			p := parsePost(id, []table.Row{row})

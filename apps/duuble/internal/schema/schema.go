@@ -3,8 +3,8 @@
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
 //	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
 //	                        bl|{user} · br|{user} · w|{word} · co|{post}|{comment} · sh|{post}|{inv}|{share}
-//	                        ms|{hub}|{discussion}|{message} · bn|{hub}|{ban} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
-//	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}      r
+//	                        as|{asset} · ms|{hub}|{discussion}|{message} · bn|{hub}|{ban} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
+//	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}, as|{asset}      r
 //	          ph|{hmac}      {time}|{invitation}
 //	Posts     p|{post}      !post · !main · !t|{hub} · !n|{nn} · o|{id}, and the rows of package ballot
 //	                        ci|{comment} · cm|{inv}|{comment} · cr|{root}|{comment} · rp|{inv}|{post}
@@ -18,7 +18,7 @@
 //	Sessions  s|{user} / {session} · otp|{challenge} / c · rl|{bucket} / w · hll|{hub} / {yyyyMMddHH}
 //	Admin     the rows of package manage · cfg / keys, sweep · due|settle|{yyyyMMddHH} / {post} · due|end|{yyyyMMddHH} / {ticks}|{post} · due|expire|{yyyyMMddHH} / {ticks}|{sha256}
 //	          due|purge|{yyyyMMddHH} / {ticks}|{post}, {ticks}|{post}|{comment} · due|account|{yyyyMMddHH} / {ticks}|{user}
-//	          due|name|{yyyyMMddHH} / {ticks}|{lower}
+//	          due|name|{yyyyMMddHH} / {ticks}|{lower} · due|asset|{yyyyMMddHH} / {ticks}|{asset} · store / id
 //	          due|tie|{yyyyMMddHH} / {ticks}|{user}|{row} · due|hub|{yyyyMMddHH} / {ticks}|{hub}|{row}
 //
 // {inv} is an instant, written so that later ones come first.

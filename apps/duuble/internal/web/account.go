@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/rules"
 	"prompthub/internal/fault"
@@ -53,11 +54,12 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/welcome", person, s.welcomePage)
 	s.handle("POST "+Prefix+"/welcome", person, s.welcome)
 	s.handle("GET "+Prefix+"/me", member, func(r *request) error { return s.me(r, nil) })
-	s.handle("POST "+Prefix+"/me", member, s.saveMe)
+	s.route("POST "+Prefix+"/me", member, maxUpload, s.saveMe)
+	s.handle("GET "+Prefix+"/pictures/{id}", anyone, s.picture)
 	s.handle("POST "+Prefix+"/me/sessions/{id}/end", person, s.endSession)
 	s.handle("POST "+Prefix+"/me/sign-out", person, s.signOutEverywhere)
 	s.handle("GET "+Prefix+"/compose", member, s.composePage)
-	s.handle("POST "+Prefix+"/compose", member, s.compose)
+	s.route("POST "+Prefix+"/compose", member, maxUpload, s.compose)
 	s.handle("GET "+Prefix+"/posts/{id}/repost", member, s.composePage)
 	s.handle("POST "+Prefix+"/posts/{id}/repost", member, s.compose)
 	s.handle("GET "+Prefix+"/posts/{id}/reposts", anyone, s.reposts)
@@ -71,9 +73,9 @@ func (s *web) pages() {
 		return s.render(r, http.StatusOK, page{Name: "deleted", Title: "Your post is deleted", Body: r.PathValue("id")})
 	})
 	s.handle("POST "+Prefix+"/posts/{id}/restore", member, s.restorePost)
-	s.handle("POST "+Prefix+"/posts/{id}/comments", member, s.comment)
+	s.route("POST "+Prefix+"/posts/{id}/comments", member, maxUpload, s.comment)
 	s.handle("GET "+Prefix+"/posts/{id}/comments/{comment}", anyone, func(r *request) error { return s.replies(r, nil) })
-	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}", member, s.comment)
+	s.route("POST "+Prefix+"/posts/{id}/comments/{comment}", member, maxUpload, s.comment)
 	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}/delete", member, s.deleteComment)
 	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
 	s.tiePages()
@@ -219,7 +221,7 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}}}
+	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}, "picture": {me.Picture}}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -228,7 +230,11 @@ func (s *web) me(r *request, refused error) error {
 
 func (s *web) saveMe(r *request) error {
 	name, bio := r.form("fullName"), r.form("bio")
-	if _, err := s.People.SetBasics(r.Context(), r.claim, people.Basics{FullName: &name, Bio: &bio}); err != nil {
+	picture, err := s.sentPicture(r, assets.Profile)
+	if err == nil {
+		_, err = s.People.SetBasics(r.Context(), r.claim, people.Basics{FullName: &name, Bio: &bio, Picture: &picture})
+	}
+	if err != nil {
 		return s.me(r, err)
 	}
 	goOn(r, Prefix+"/me?done=saved")

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/posts"
@@ -22,12 +23,12 @@ func (s *web) discussionPages() {
 	s.handle("GET "+path, member, s.discussions)
 	s.handle("POST "+path, member, s.discuss)
 	s.handle("GET "+path+"/{discussion}", member, func(r *request) error { return s.discussion(r, "", nil) })
-	s.handle("POST "+path+"/{discussion}", member, s.say)
+	s.route("POST "+path+"/{discussion}", member, maxUpload, s.say)
 	s.handle("GET "+path+"/{discussion}/lines", member, s.lines)
 	s.handle("GET "+path+"/{discussion}/messages/{message}/lines", member, s.lines)
 	s.handle("POST "+path+"/{discussion}/saved", member, s.keepDiscussion)
 	s.handle("GET "+path+"/{discussion}/messages/{message}", member, func(r *request) error { return s.discussion(r, r.PathValue("message"), nil) })
-	s.handle("POST "+path+"/{discussion}/messages/{message}", member, s.say)
+	s.route("POST "+path+"/{discussion}/messages/{message}", member, maxUpload, s.say)
 	s.handle("GET "+Prefix+"/me/saved", member, s.saved)
 }
 
@@ -179,9 +180,13 @@ func (s *web) discussion(r *request, root string, refused error) error {
 // say writes a message, or a reply to the message of the address.
 func (s *web) say(r *request) error {
 	hub, id, root := r.PathValue("id"), r.PathValue("discussion"), r.PathValue("message")
-	m, err := s.Discussions.Say(r.Context(), r.claim, hub, id, lines(r.form("text")), root, r.form("key"))
+	said, err := s.said(r, assets.Message)
+	var m discussions.Message
+	if err == nil {
+		m, err = s.Discussions.Say(r.Context(), r.claim, hub, id, said, root, r.form("key"))
+	}
 	if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and wrote something else
-		m, err = s.Discussions.Say(r.Context(), r.claim, hub, id, lines(r.form("text")), root, rules.NewKey())
+		m, err = s.Discussions.Say(r.Context(), r.claim, hub, id, said, root, rules.NewKey())
 	}
 	if err != nil {
 		return s.discussion(r, root, err)

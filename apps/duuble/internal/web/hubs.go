@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
@@ -16,7 +17,7 @@ func (s *web) hubPages() {
 	s.handle("GET "+Prefix+"/hubs/new", member, func(r *request) error {
 		return s.render(r, http.StatusOK, page{Name: "new-hub", Title: "New hub"})
 	})
-	s.handle("POST "+Prefix+"/hubs/new", member, s.newHub)
+	s.route("POST "+Prefix+"/hubs/new", member, maxUpload, s.newHub)
 	s.handle("GET "+Prefix+"/hubs/{id}", anyone, func(r *request) error { return s.hub(r, hubBody{}, nil) })
 	s.handle("POST "+Prefix+"/hubs/{id}/invite", member, s.invite)
 	s.handle("POST "+Prefix+"/hubs/{id}/links", member, s.newLink)
@@ -75,7 +76,11 @@ func (s *web) myHubs(r *request) error {
 }
 
 func (s *web) newHub(r *request) error {
-	h, err := s.Hubs.Create(r.Context(), r.claim, hubs.Draft{Name: r.form("name"), Description: lines(r.form("description")), Link: strings.TrimSpace(r.form("customLink"))})
+	picture, err := s.sentPicture(r, assets.Hub)
+	var h hubs.Hub
+	if err == nil {
+		h, err = s.Hubs.Create(r.Context(), r.claim, hubs.Draft{Name: r.form("name"), Description: lines(r.form("description")), Link: strings.TrimSpace(r.form("customLink")), Picture: picture})
+	}
 	if err != nil {
 		return s.refused(r, page{Name: "new-hub", Title: "New hub"}, err)
 	}

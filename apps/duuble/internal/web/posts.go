@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
@@ -112,18 +113,27 @@ func (s *web) compose(r *request) error {
 		}
 	}
 	text, link := lines(r.form("article.text")), strings.TrimSpace(r.form("article.linkUrl"))
-	switch {
-	case text != "" && link != "":
-		d.Article = &posts.Article{Kind: "mixed", Text: text, LinkURL: link}
-	case link != "":
-		d.Article = &posts.Article{Kind: "link", LinkURL: link}
-	case text != "":
-		d.Article = &posts.Article{Kind: "text", Text: text}
+	picture, err := s.sentPicture(r, assets.Post)
+	if a := (posts.Article{Text: text, LinkURL: link, Picture: picture}); a != (posts.Article{}) {
+		switch (posts.Article{}) {
+		case posts.Article{LinkURL: link, Picture: picture}:
+			a.Kind = "text"
+		case posts.Article{Text: text, Picture: picture}:
+			a.Kind = "link"
+		case posts.Article{Text: text, LinkURL: link}:
+			a.Kind = "media"
+		default:
+			a.Kind = "mixed"
+		}
+		d.Article = &a
 	}
 	if visibility, hub, ok := strings.Cut(r.form("to"), " "); ok { // else everybody
 		d.Visibility, d.Hubs = visibility, []string{hub}
 	}
-	c, err := s.Posts.Create(r.Context(), r.claim, d, r.form("key"))
+	var c posts.Card
+	if err == nil {
+		c, err = s.Posts.Create(r.Context(), r.claim, d, r.form("key"))
+	}
 	if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and wrote something else
 		c, err = s.Posts.Create(r.Context(), r.claim, d, rules.NewKey())
 	}
@@ -318,9 +328,13 @@ func (s *web) replies(r *request, refused error) error {
 // comment comments on a post, or replies to the comment of the address.
 func (s *web) comment(r *request) error {
 	post, root := r.PathValue("id"), r.PathValue("comment")
-	c, err := s.Posts.Comment(r.Context(), r.claim, post, lines(r.form("text")), root, r.form("key"))
+	said, err := s.said(r, assets.Comment)
+	var c posts.Comment
+	if err == nil {
+		c, err = s.Posts.Comment(r.Context(), r.claim, post, said, root, r.form("key"))
+	}
 	if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and wrote something else
-		c, err = s.Posts.Comment(r.Context(), r.claim, post, lines(r.form("text")), root, rules.NewKey())
+		c, err = s.Posts.Comment(r.Context(), r.claim, post, said, root, rules.NewKey())
 	}
 	switch {
 	case err != nil && root != "":

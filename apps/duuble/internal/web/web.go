@@ -22,6 +22,7 @@ import (
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/fault"
@@ -44,6 +45,7 @@ type Config struct {
 	Posts       *posts.Service
 	Hubs        *hubs.Service
 	Discussions *discussions.Service
+	Pictures    *pictures.Service
 	Streams     *stream.Service
 	Site        string // the address before the paths of links that people send; "": that of the request
 	VoteMin     int    // how many votes are counted together
@@ -73,7 +75,7 @@ func New(c Config) http.Handler {
 func build(c Config) *web {
 	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
 	s.site.Open(files, template.FuncMap{
-		"field": newField, "day": day, "number": number, "role": roleOf,
+		"field": newField, "day": day, "number": number, "initial": initial, "role": roleOf,
 		"happened": func(kind string) string { return notices.KindOf(kind).Words }, "did": func(kind string) string { return did[kind] },
 	})
 	s.pages()
@@ -83,6 +85,14 @@ func build(c Config) *web {
 // day writes an instant for people.
 func day(t time.Time) template.HTML {
 	return pages.Time(t, pages.Near, t.UTC().Format("2 January 2006, 15:04 UTC"))
+}
+
+// initial returns the first letter of a name.
+func initial(name string) string {
+	for _, r := range name {
+		return strings.ToUpper(string(r))
+	}
+	return ""
 }
 
 // A request has the request of a browser, its caller and its answer.
@@ -116,12 +126,15 @@ const (
 
 // handle registers a page. A guest is sent to sign in and back, and a person without a username to
 // choose one.
-func (s *web) handle(pattern string, who access, act action) {
+func (s *web) handle(pattern string, who access, act action) { s.route(pattern, who, maxForm, act) }
+
+// route is handle of a page whose form has up to most bytes.
+func (s *web) route(pattern string, who access, most int64, act action) {
 	s.site.Serve(pattern, func(w http.ResponseWriter, r *http.Request) pages.Visit {
 		req := &request{Request: r, w: w}
 		access, refresh, _ := strings.Cut(cookies.Read(r, sessionCookie), "~")
 		claim, over := s.People.ParseAccess(access)
-		v := pages.Visit{Entry: who == entry, MaxForm: maxForm, Fail: func(err error) { s.fail(req, err) }}
+		v := pages.Visit{Entry: who == entry, MaxForm: most, Fail: func(err error) { s.fail(req, err) }}
 		if over == nil {
 			v.Find = func() (string, error) {
 				u, err := s.recognize(req, claim)
@@ -252,7 +265,11 @@ func (s *web) refused(r *request, p page, err error) error {
 		p.Form = r.PostForm
 	}
 	for _, field := range f.Fields {
-		p.Errors[strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")] = pages.Sentence(field.Message)
+		name := strings.TrimPrefix(strings.TrimPrefix(field.Name, "body."), "query.")
+		if name == "profileAssetId" || name == "assetId" || name == "article.assetId" {
+			name = "picture"
+		}
+		p.Errors[name] = pages.Sentence(field.Message)
 	}
 	if len(f.Fields) == 0 {
 		p.Error = pages.Sentence(f.Text)

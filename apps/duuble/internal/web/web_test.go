@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"html"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,16 +19,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/discussions"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
 	"prompthub/apps/duuble/internal/keyring"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/apps/duuble/internal/web"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
 )
@@ -76,8 +82,9 @@ func newWorld(t *testing.T) *world {
 	}
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
+	kept := assets.New(assets.Config{Store: rows, Tables: tables, Entropy: rand.Reader, Blobs: duubletest.Blobs(w.Now), Pictures: picture.NewMakerOf(assets.MaxPixels)})
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Assets: kept, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{
 		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
@@ -87,7 +94,7 @@ func newWorld(t *testing.T) *world {
 	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
 	w.over = func(a *httpjson.Admission) http.Handler {
 		return web.New(web.Config{
-			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
+			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Pictures: &pictures.Service{Assets: kept, Posts: all, ADay: 100}, Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
 			Admission: a, Log: slog.New(slog.DiscardHandler), Now: w.Now,
 		})
 	}
@@ -122,6 +129,112 @@ func (w *world) visit(method, path, form string) *httptest.ResponseRecorder {
 		}
 	}
 	return rec
+}
+
+// send is visit with a form that has a file, unless that is nil.
+func (w *world) send(path string, form url.Values, file []byte) *httptest.ResponseRecorder {
+	w.t.Helper()
+	var b bytes.Buffer
+	m := multipart.NewWriter(&b)
+	for name, values := range form {
+		require.NoError(w.t, m.WriteField(name, values[0]))
+	}
+	part, err := m.CreateFormFile("file", map[bool]string{true: "", false: "p.png"}[file == nil])
+	require.NoError(w.t, err)
+	_, err = part.Write(file)
+	require.NoError(w.t, err)
+	require.NoError(w.t, m.Close())
+	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, path, &b)
+	r.Header.Set("Content-Type", m.FormDataContentType())
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for _, c := range w.cookies {
+		r.AddCookie(c)
+	}
+	rec := httptest.NewRecorder()
+	w.ServeHTTP(rec, r)
+	return rec
+}
+
+// TestPictureForms: each form with a picture shows it on the page that it leads to, keeps it when
+// it is refused, and makes one thing when it is sent twice.
+func TestPictureForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.enter()
+	shown := func(path string) []string {
+		t.Helper()
+		rec := w.visit("GET", path, "")
+		require.Equal(t, 200, rec.Code, rec.Body)
+		var all []string
+		for _, found := range regexp.MustCompile(`<img src="(/app/pictures/[^"]*)" alt="Picture"`).FindAllStringSubmatch(rec.Body.String(), -1) {
+			found[1], _, _ = strings.Cut(found[1], "?")
+			picture := w.visit("GET", found[1], "")
+			require.Equal(t, "image/jpeg", picture.Header().Get("Content-Type"))
+			require.Equal(t, 200, w.visit("GET", found[1]+"?size=small", "").Code)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, found[1], nil)
+			r.Header.Set("If-None-Match", picture.Header().Get("ETag"))
+			for _, c := range w.cookies {
+				r.AddCookie(c)
+			}
+			again := httptest.NewRecorder()
+			w.ServeHTTP(again, r)
+			require.Equal(t, 304, again.Code)
+			all = append(all, found[1])
+		}
+		return all
+	}
+	// A profile: refused with a picture that is kept, saved, and taken off.
+	rec := w.send("/app/me", url.Values{"fullName": {""}}, duubletest.PNG)
+	require.Equal(t, 422, rec.Code)
+	kept := regexp.MustCompile(`name="picture" value="([^"]+)"`).FindStringSubmatch(rec.Body.String())
+	require.NotNil(t, kept, rec.Body)
+	require.Equal(t, 303, w.send("/app/me", url.Values{"fullName": {"Ann"}, "picture": {kept[1]}}, nil).Code)
+	require.Len(t, shown("/app/users/ann_1"), 1)
+	require.Contains(t, w.visit("GET", "/app/me", "").Body.String(), kept[1])
+	for name, file := range map[string][]byte{"Give a JPEG, PNG, WebP or GIF picture of up to 5 MiB.": []byte("<html>"), "Send a JPEG, PNG, WebP or GIF picture of up to 13 megapixels": duubletest.PNG[:40]} {
+		rec = w.send("/app/me", url.Values{"fullName": {"Ann"}, "picture": {kept[1]}}, file)
+		require.Equal(t, 422, rec.Code)
+		require.Contains(t, rec.Body.String(), name)
+		require.Contains(t, rec.Body.String(), `id="file-wrong"`)
+	}
+	require.Equal(t, 303, w.send("/app/me", url.Values{"fullName": {"Ann"}, "picture": {kept[1]}, "nopicture": {"yes"}}, nil).Code)
+	require.Empty(t, shown("/app/users/ann_1"))
+
+	rec = w.send("/app/hubs/new", url.Values{"name": {"Tea"}}, nil)
+	require.Equal(t, 422, rec.Code)
+	require.Contains(t, rec.Body.String(), `id="file-wrong"`)
+	rec = w.send("/app/hubs/new", url.Values{"name": {"Tea"}}, duubletest.PNG)
+	require.Equal(t, 303, rec.Code, rec.Body)
+	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
+	require.Len(t, shown(hub), 1)
+	id := strings.TrimPrefix(hub, "/app/hubs/")
+
+	twice := func(path string, form url.Values) string {
+		t.Helper()
+		to := ""
+		for range 2 {
+			rec := w.send(path, form, duubletest.PNG)
+			require.Equal(t, 303, rec.Code, rec.Body)
+			require.True(t, to == "" || to == rec.Header().Get("Location"))
+			to = rec.Header().Get("Location")
+		}
+		to, _, _ = strings.Cut(to, "?")
+		to, _, _ = strings.Cut(to, "#")
+		return to
+	}
+	post := twice("/app/compose", url.Values{"to": {"private_locked_hub " + id}, "key": {"post"}})
+	pictures := shown(post)
+	require.Len(t, pictures, 1)
+	require.Equal(t, pictures, shown(hub)[1:], "in the list")
+	require.Equal(t, 404, w.ask("GET", pictures[0], "").Code, "a guest")
+	twice(post+"/comments", url.Values{"key": {"comment"}})
+	require.Len(t, shown(post), 2)
+	w.visit("POST", hub+"/discussions", "post="+strings.TrimPrefix(post, "/app/posts/"))
+	rec = w.visit("POST", hub+"/discussions", "post="+strings.TrimPrefix(post, "/app/posts/"))
+	talk := rec.Header().Get("Location")
+	twice(talk, url.Values{"key": {"message"}})
+	require.Len(t, shown(talk), 1)
+	require.Equal(t, 422, w.send(talk, url.Values{"key": {"nothing"}}, nil).Code)
 }
 
 // enter signs in and completes the account.
@@ -239,7 +352,7 @@ func TestHubForms(t *testing.T) {
 	rec := w.visit("POST", "/app/hubs/new", "name=&customLink=a+b")
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "Give 3 to 60 of a-z 0-9 -.")
-	rec = w.visit("POST", "/app/hubs/new", url.Values{"name": {"<i>Tea</i>"}, "description": {"<b>x</b>"}}.Encode())
+	rec = w.send("/app/hubs/new", url.Values{"name": {"<i>Tea</i>"}, "description": {"<b>x</b>"}}, duubletest.PNG)
 	require.Equal(t, 303, rec.Code, rec.Body)
 	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
 	page := w.visit("GET", hub, "").Body.String()
@@ -275,7 +388,7 @@ func TestSearchPage(t *testing.T) {
 	w.enter()
 	require.NotContains(t, w.visit("GET", "/app/search", "").Body.String(), "no one")
 	for i := range 21 {
-		require.Equal(t, 303, w.visit("POST", "/app/hubs/new", url.Values{"name": {fmt.Sprintf("Ann's <i>%02d</i>", i)}}.Encode()).Code)
+		require.Equal(t, 303, w.send("/app/hubs/new", url.Values{"name": {fmt.Sprintf("Ann's <i>%02d</i>", i)}}, duubletest.PNG).Code)
 	}
 	page := w.visit("GET", "/app/search?q=ANN", "").Body.String()
 	require.Contains(t, page, "@Ann_1")
@@ -374,7 +487,7 @@ func TestShareForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.enter()
-	rec := w.visit("POST", "/app/hubs/new", "name=Tea")
+	rec := w.send("/app/hubs/new", url.Values{"name": {"Tea"}}, duubletest.PNG)
 	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
 	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the original"}, "key": {"k"}}.Encode())
 	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")

@@ -203,7 +203,7 @@ func (a *api) chats() {
 		m, created, err := a.Chats.Send(ctx, c, in.ChatID, in.Body.Content, in.Key)
 		return sentMessage(in.ChatID, m, created, err)
 	})
-	image := imageSent(in("send-image", http.MethodPost, "/{chatId}/images", "Send a picture", "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels; it is made small and written anew as JPEG, without any other data of the file. "+madeInTurn+" 100 a day: 429 PICTURES_USED_UP. With an Idempotency-Key the same request twice is one message, for two days; the second one is answered 200.", 404, 409))
+	image := imageSent(in("send-image", http.MethodPost, "/{chatId}/images", "Send a picture", "The bytes of a JPEG, PNG, WebP or GIF file of up to 8 MiB and 25 megapixels; it is made small and written anew as JPEG, without any other data of the file. "+madeInTurn+" 100 a day: 429 PICTURES_USED_UP. With an Idempotency-Key the same request twice is one message, for two days; the second one is answered 200.", 404, 409))
 	image.DefaultStatus, image.Responses = http.StatusCreated, send.Responses
 	route(a, member, Bound{6, 11}, image, func(ctx context.Context, c meet.Claim, in *struct {
 		ByChat

@@ -10,45 +10,25 @@ import (
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/storage/blob"
+	"prompthub/internal/storage/blob/picture"
 )
 
-// A file is a picture as it is served.
-type file struct {
-	ContentType  string `header:"Content-Type" doc:"image/jpeg"`
-	CacheControl string `header:"Cache-Control" doc:"Pictures never change, but whether one may see them does"`
-	ETag         string `header:"ETag" doc:"Of the file"`
-	Body         []byte
-}
-
 // imageTypes are those of pictures that members send; all are served as the first.
-var imageTypes = []string{"image/jpeg", "image/png", "image/webp"}
-
-// binary returns bodies that are files of some types.
-func binary(types ...string) map[string]*huma.MediaType {
-	all := map[string]*huma.MediaType{}
-	for _, t := range types {
-		all[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
-	}
-	return all
-}
+var imageTypes = picture.Types
 
 // sentImage describes a route that takes a picture.
-const sentImage = "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels, in place of the picture that it has. " + madeInTurn
+const sentImage = "The bytes of a JPEG, PNG, WebP or GIF file of up to 8 MiB and 25 megapixels, in place of the picture that it has. " + madeInTurn
 
 const madeInTurn = "One picture of a caller is made at a time; a request that waits longer than 10 seconds gets 503 BUSY."
 
 // imageSent returns an operation whose body is a picture.
-func imageSent(o huma.Operation) huma.Operation {
-	o.RequestBody, o.SkipValidateBody, o.MaxBodyBytes = &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, true, -1
-	return o
-}
+func imageSent(o huma.Operation) huma.Operation { return openapi.TakesFile(o, imageTypes...) }
 
 func (a *api) images() {
-	route(a, member, Bound{4, 9}, huma.Operation{
+	route(a, member, Bound{4, 9}, imageSent(huma.Operation{
 		OperationID: "add-image", Method: http.MethodPost, Path: "/users/{userId}/images", Tags: []string{"people"}, DefaultStatus: http.StatusCreated, Errors: []int{404, 409},
-		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG or WebP file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file. " + madeInTurn,
-		RequestBody: &huma.RequestBody{Required: true, Content: binary(imageTypes...)}, SkipValidateBody: true, MaxBodyBytes: -1,
-	}, func(ctx context.Context, c meet.Claim, in *struct {
+		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG, WebP or GIF file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file. " + madeInTurn,
+	}), func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
 		RawBody []byte `contentType:"image/jpeg"`
 	},
@@ -80,14 +60,14 @@ func (a *api) images() {
 	route(a, visitor, Bound{4, 10}, huma.Operation{
 		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},
 		Summary: "A picture", Description: "Of a member, to those who may see the member; of a chat, to those who take part while its sender is there for them, and once it was reported to staff; of an event or a post, to those who see it; of an item of the store, to everybody.",
-		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: binary(imageTypes[0])}},
+		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: openapi.Binary(imageTypes[0])}},
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByInvite
 		Kind    string `path:"kind" doc:"profile, chat, store, event or blog" example:"profile"`
 		OwnerID string `path:"ownerId" doc:"The id of the member, the chat, the item, the event or the post" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
 		File    string `path:"file" doc:"The id of the picture with .jpg, or _320.jpg for a small one" example:"0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg"`
 	},
-	) (*file, error) {
+	) (*openapi.File, error) {
 		var b blob.Blob
 		var err error
 		open := false // to everybody
@@ -113,6 +93,6 @@ func (a *api) images() {
 		if open {
 			cache = "public, max-age=86400, immutable"
 		}
-		return &file{b.Type, cache, b.ETag, b.Body}, nil
+		return &openapi.File{ContentType: b.Type, CacheControl: cache, ETag: b.ETag, Body: b.Body}, nil
 	})
 }

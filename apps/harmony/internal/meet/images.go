@@ -185,19 +185,9 @@ func (s *Service) ownImages(ctx context.Context, c Claim) (caller Caller, all Im
 	return caller, all, err
 }
 
-// PutFile puts a file of a picture. One whose outcome is not known is put again: if it is there, it
-// is this one, as its name is new.
+// PutFile puts a file of a picture, whose name is new.
 func (s *Service) PutFile(ctx context.Context, container, name string, body []byte) error {
-	put := func() error {
-		ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
-		defer cancel()
-		err := s.Blobs.Put(ctx, container, name, body)
-		if errors.Is(err, blob.ErrExists) {
-			return nil
-		}
-		return err
-	}
-	return s.writeAgain(put)
+	return rowstore.PutBlob(ctx, s.Blobs, container, name, body)
 }
 
 // DropFiles deletes files that no row names any more, after the answer.

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -288,15 +287,8 @@ func (s *web) savedMe(r *request, err error) error {
 	return nil
 }
 
-// photo returns the file of a form, which is in memory already.
-func (r *request) photo() ([]byte, error) {
-	sent, _, err := r.FormFile("photo")
-	if err != nil {
-		return nil, nil // none was chosen, and is refused as no picture
-	}
-	defer sent.Close()
-	return io.ReadAll(sent)
-}
+// photo returns the file of a form.
+func (r *request) photo() ([]byte, error) { return pages.SentFile(r.Request, "photo") }
 
 func (s *web) addPhoto(r *request) error {
 	file, err := r.photo()

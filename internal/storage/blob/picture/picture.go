@@ -8,6 +8,8 @@ package picture
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -42,9 +44,9 @@ const (
 	Busy       fault.Code = "BUSY"         // too many pictures of others come first
 )
 
-func notAnImage(why string) error {
+func notAnImage(most int, why string) error {
 	return &fault.Error{
-		Kind: fault.Invalid, Code: NotAnImage, Text: "send a JPEG, PNG or WebP picture of up to 25 megapixels and 10,000 pixels a side: " + why,
+		Kind: fault.Invalid, Code: NotAnImage, Text: fmt.Sprintf("send a JPEG, PNG, WebP or GIF picture of up to %d megapixels and 10,000 pixels a side: %s", most/1_000_000, why),
 		Fields: []fault.Field{{Name: "body", Code: NotAnImage, Message: why}},
 	}
 }
@@ -68,6 +70,7 @@ type Picture struct {
 // one may have: the decoder of a progressive JPEG file takes up to 24 bytes for each. They also
 // leave half of the processors to other requests.
 type Maker struct {
+	most   int // pixels of a picture
 	pixels *semaphore.Weighted
 	least  int // pixels that the smallest picture counts for
 
@@ -82,9 +85,13 @@ type turn struct {
 }
 
 // NewMaker returns a Maker for a process.
-func NewMaker() *Maker {
+func NewMaker() *Maker { return NewMakerOf(maxPixels) }
+
+// NewMakerOf returns a Maker for a process with less memory, which takes pictures of fewer pixels
+// than NewMaker does.
+func NewMakerOf(pixels int) *Maker {
 	return &Maker{
-		pixels: semaphore.NewWeighted(maxPixels), least: maxPixels / max(runtime.GOMAXPROCS(0)/2, 1),
+		most: pixels, pixels: semaphore.NewWeighted(int64(pixels)), least: pixels / max(runtime.GOMAXPROCS(0)/2, 1),
 		turns: make(map[string]*turn),
 	}
 }
@@ -92,7 +99,7 @@ func NewMaker() *Maker {
 // Make makes the pictures to keep of a file that a caller has sent, the larger one with a longer
 // side of at most side.
 func (m *Maker) Make(ctx context.Context, caller string, file []byte, side int) (Picture, error) {
-	s, err := recognize(file)
+	s, err := recognize(file, m.most)
 	if err != nil {
 		return Picture{}, err
 	}
@@ -104,8 +111,11 @@ func (m *Maker) Make(ctx context.Context, caller string, file []byte, side int) 
 	within, cancel := context.WithTimeout(ctx, maxWork)
 	defer cancel()
 	p, err := s.keep(within, file, side)
-	if within.Err() != nil {
+	switch {
+	case within.Err() != nil:
 		err = stopped(ctx, "the picture takes too long to decode; send a smaller one")
+	case errors.Is(err, errUndecoded):
+		err = notAnImage(m.most, errUndecoded.Error())
 	}
 	return p, err
 }
@@ -160,11 +170,13 @@ func stopped(ctx context.Context, otherwise string) error {
 	return busy(otherwise)
 }
 
+var errUndecoded = errors.New("it cannot be decoded")
+
 // keep decodes a file and makes the pictures to keep.
 func (s source) keep(ctx context.Context, file []byte, side int) (Picture, error) {
 	decoded, err := s.decode(&reader{ctx, file})
 	if err != nil {
-		return Picture{}, notAnImage("it cannot be decoded")
+		return Picture{}, errUndecoded
 	}
 	large, err := shrunk(ctx, decoded, side)
 	if err != nil {

@@ -194,8 +194,6 @@ func TestRefused(t *testing.T) {
 	one, err := base64.StdEncoding.DecodeString(webp)
 	require.NoError(t, err)
 	require.Equal(t, 1, make1(t, one).Width)
-	var animated bytes.Buffer
-	require.NoError(t, gif.Encode(&animated, quarters(8, 8), nil))
 	huge := pngOf(t, quarters(8, 8))
 	binary.BigEndian.PutUint32(huge[16:], 30_000)
 	binary.BigEndian.PutUint32(huge[20:], 30_000)
@@ -205,15 +203,49 @@ func TestRefused(t *testing.T) {
 	binary.LittleEndian.PutUint32(hiding[4:], uint32(len(hiding)-8))
 	good := jpegOf(t, quarters(640, 480))
 	for name, file := range map[string][]byte{
-		"nothing": nil, "HTML": []byte("<html>"), "SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "GIF": animated.Bytes(), "huge": huge, "hiding": hiding,
+		"nothing": nil, "HTML": []byte("<html>"), "SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "GIF without a frame": []byte("GIF89a\x08\x00\x08\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff;"), "GIF of no pixels": []byte("GIF89a\x08\x00\x08\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x02\x4c\x01\x00;"),
+		"wide GIF": []byte("GIF89a\x20\x4e\x20\x4e\x00\x00\x00"), "huge": huge, "hiding": hiding,
 		"cut head": good[:20], "cut": good[:len(good)/2], "text behind a signature": append([]byte("\x89PNG\r\n\x1a\n"), strings.Repeat("x", 100)...),
 		"wide": pngOf(t, image.NewGray(image.Rect(0, 0, 10_001, 1))), "many": pngOf(t, image.NewPaletted(image.Rect(0, 0, 5001, 5000), color.Palette{color.White})),
 	} {
 		_, err := picture.NewMaker().Make(t.Context(), "anna", file, side)
 		require.Equal(t, picture.NotAnImage, fault.CodeOf(err), "%s: %v", name, err)
-		tooLarge := slices.Contains([]string{"huge", "hiding", "wide", "many"}, name)
+		tooLarge := slices.Contains([]string{"huge", "hiding", "wide", "wide GIF", "many"}, name)
 		require.Equal(t, tooLarge, strings.HasSuffix(err.Error(), "too large"), "%s: %v", name, err)
 	}
 	tail := fmt.Appendf(bytes.Clone(good), "<script>%s", "a second file")
 	require.NotContains(t, string(make1(t, tail).Large), "script")
+}
+
+// TestMoving: of a GIF file that moves the first frame is kept.
+func TestMoving(t *testing.T) {
+	t.Parallel()
+	still := func(c color.Color) *image.Paletted {
+		m := image.NewPaletted(image.Rect(0, 0, 20, 10), color.Palette{color.White, c})
+		for i := range m.Pix {
+			m.Pix[i] = 1
+		}
+		return m
+	}
+	var file bytes.Buffer
+	red, blue := color.RGBA{R: 0xff, A: 0xff}, color.RGBA{B: 0xff, A: 0xff}
+	require.NoError(t, gif.EncodeAll(&file, &gif.GIF{Image: []*image.Paletted{still(red), still(blue)}, Delay: []int{1, 1}}))
+	require.Equal(t, "image/gif", picture.TypeOf(file.Bytes()))
+	p := make1(t, file.Bytes())
+	require.Equal(t, [2]int{20, 10}, [2]int{p.Width, p.Height})
+	m, err := jpeg.Decode(bytes.NewReader(p.Large))
+	require.NoError(t, err)
+	r, _, b, _ := m.At(10, 5).RGBA()
+	require.Greater(t, r, 5*b)
+	require.Equal(t, "image/jpeg", picture.TypeOf(p.Large))
+}
+
+// TestFewerPixels: a Maker for less memory takes pictures of fewer pixels, and says how many.
+func TestFewerPixels(t *testing.T) {
+	t.Parallel()
+	small := picture.NewMakerOf(2_000_000)
+	_, err := small.Make(t.Context(), "anna", pngOf(t, image.NewGray(image.Rect(0, 0, 2000, 1000))), side)
+	require.NoError(t, err)
+	_, err = small.Make(t.Context(), "anna", pngOf(t, image.NewGray(image.Rect(0, 0, 2000, 1001))), side)
+	require.ErrorContains(t, err, "up to 2 megapixels")
 }

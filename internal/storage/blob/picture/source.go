@@ -3,7 +3,9 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"image"
+	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
@@ -38,22 +40,57 @@ type source struct {
 	turn   int // EXIF orientation
 }
 
+// The media types of the kinds of files.
+const (
+	typeJPEG = "image/jpeg"
+	typePNG  = "image/png"
+	typeWebP = "image/webp"
+	typeGIF  = "image/gif"
+)
+
+// Types are the media types of files that are taken.
+var Types = []string{typeJPEG, typePNG, typeWebP, typeGIF}
+
+// TypeOf tells by the first bytes of a file which of Types it has, "" if none.
+func TypeOf(file []byte) string {
+	switch {
+	case bytes.HasPrefix(file, []byte("\xff\xd8\xff")):
+		return typeJPEG
+	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
+		return typePNG
+	case len(file) > 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP":
+		return typeWebP
+	case bytes.HasPrefix(file, []byte("GIF87a")), bytes.HasPrefix(file, []byte("GIF89a")):
+		return typeGIF
+	}
+	return ""
+}
+
+// firstFrame decodes the first picture of a GIF file, which is what of a moving one is kept.
+func firstFrame(r io.Reader) (image.Image, error) {
+	m, err := gif.Decode(r)
+	if err == nil && m.Bounds().Empty() {
+		err = errors.New("its first frame has no pixels")
+	}
+	return m, err
+}
+
 // recognize tells by the bytes of a file what kind it is, and how much work its decoder would have.
-// It does not decode the file.
-func recognize(file []byte) (s source, err error) {
+// It does not decode the file. One of more than some pixels is too large.
+func recognize(file []byte, most int) (s source, err error) {
 	var c image.Config
 	var why string
 	lossless := false
-	switch {
-	case bytes.HasPrefix(file, []byte("\xff\xd8\xff")):
+	switch TypeOf(file) {
+	case typeJPEG:
 		c, err = jpeg.DecodeConfig(bytes.NewReader(file))
 		s = source{decode: jpeg.Decode, turn: orientation(exifOfJPEG(file))}
 		why = checkScans(file)
-	case bytes.HasPrefix(file, []byte("\x89PNG\r\n\x1a\n")):
+	case typePNG:
 		c, err = png.DecodeConfig(bytes.NewReader(file))
 		s = source{decode: png.Decode, turn: orientation(first(pngChunks(file), "eXIf"))}
 		why = checkChunks(pngChunks(file))
-	case len(file) > 12 && string(file[:4]) == "RIFF" && string(file[8:12]) == "WEBP":
+	case typeWebP:
 		c, err = webp.DecodeConfig(bytes.NewReader(file))
 		s = source{decode: webp.Decode, turn: orientation(first(webpChunks(file), "EXIF"))}
 		// The frame has a size of its own, which the decoder goes by.
@@ -63,19 +100,22 @@ func recognize(file []byte) (s source, err error) {
 		if why = checkChunks(webpChunks(file)); why == "" {
 			lossless, why = checkLossless(file)
 		}
+	case typeGIF: // all before its first frame is read over, and each pixel is made once
+		c, err = gif.DecodeConfig(bytes.NewReader(file))
+		s = source{decode: firstFrame}
 	default:
-		return source{}, notAnImage("it is none of these")
+		return source{}, notAnImage(most, "it is none of these")
 	}
 	switch {
 	case err != nil || c.Width < 1 || c.Height < 1:
-		return source{}, notAnImage("it cannot be decoded")
-	case c.Width > maxSide || c.Height > maxSide || c.Width*c.Height > maxPixels:
-		return source{}, notAnImage("it is too large")
+		return source{}, notAnImage(most, "it cannot be decoded")
+	case c.Width > maxSide || c.Height > maxSide || c.Width*c.Height > most:
+		return source{}, notAnImage(most, "it is too large")
 	case why != "":
-		return source{}, notAnImage(why)
+		return source{}, notAnImage(most, why)
 	}
 	if s.pixels = c.Width * c.Height; lossless {
-		s.pixels = maxPixels
+		s.pixels = most
 	}
 	return s, nil
 }

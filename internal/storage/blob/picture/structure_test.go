@@ -372,7 +372,7 @@ func TestStructures(t *testing.T) {
 				if len(file) > MaxBytes || n > 1<<20 {
 					break
 				}
-				_, err := recognize(file)
+				_, err := recognize(file, maxPixels)
 				if err == nil {
 					require.Zero(t, refused, "%d are taken, and half as many are refused", n)
 					require.LessOrEqual(t, s.work(n), s.most, "%d are taken", n)
@@ -430,7 +430,7 @@ func TestLosslessAsDecoded(t *testing.T) {
 			data[rapid.IntRange(5, min(len(data)-1, 1000)).Draw(t, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		}
 		file := riff(riffChunk("VP8L", data))
-		_, err := recognize(file)
+		_, err := recognize(file, maxPixels)
 		if n := groups(data, 0, 0, true); n > maxGroups {
 			require.Error(t, err)
 			return
@@ -468,7 +468,7 @@ func TestDecodingEnds(t *testing.T) {
 		"progressive JPEG": (frame{progressive, 1000, 1000, []byte{0x11}}).file(repeat(60, func(int) []byte { return frame{progressive, 1000, 1000, []byte{0x11}}.coefficients(0, 0) })),
 	}
 	for name, file := range files {
-		s, err := recognize(file)
+		s, err := recognize(file, maxPixels)
 		require.NoError(t, err)
 		whole := &ending{Context: t.Context(), left: 1 << 30}
 		_, err = s.keep(whole, file, 1200)
@@ -528,5 +528,5 @@ func TestTurns(t *testing.T) {
 		require.Empty(t, m.turns)
 	})
 	require.LessOrEqual(t, NewMaker().least, maxPixels)
-	require.True(t, strings.HasSuffix(fmt.Sprint(notAnImage("x")), "x"))
+	require.True(t, strings.HasSuffix(fmt.Sprint(notAnImage(maxPixels, "x")), "x"))
 }
