@@ -142,8 +142,11 @@ var (
 	aMessage = bound{aSave.operations + 20, 5600, 2 << 10, 64 << 10}
 	// Of 50 prompts, 1 KiB of description, 2 KiB of hints and 100 names of 64 characters each: what
 	// lists hold and nothing else.
-	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
-	anIndex = bound{12, 5500, 512, 64 << 10}
+	aMenu = bound{12, 5500, 2 << 10, 64 << 10}
+	// with the names of the files of fifty prompts and their SKILL.md, twice where front matters are
+	// long; and of a collection in place of a list
+	someSkills = bound{2 * (aMenu.operations + aCollection.operations + 2*50), 2 * (aMenu.rows + aCollection.rows + 2*50), 0, 256 << 10}
+	anIndex    = bound{12, 5500, 512, 64 << 10}
 	// five pages of prompts
 	aCatalogue = bound{5 * anIndex.operations, 5 * anIndex.rows, 5 * anIndex.answer, 5 * anIndex.allocated}
 	// by a message of 256 KiB, decoded more than once
@@ -154,11 +157,10 @@ var (
 // route may.
 var messages = map[string]bound{
 	"prompts/list": aMenu,
-	// with the names of the files of fifty prompts
-	"skills/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10}, "resources/list": {aMenu.operations + 50, aMenu.rows + 50, 16 << 10, 128 << 10},
+	"skills/list":  {someSkills.operations, someSkills.rows, 8 << 10, someSkills.allocated}, "resources/list": {someSkills.operations, someSkills.rows, 16 << 10, someSkills.allocated},
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
-	"skills/get": aRead,
+	"skills/get": aRead, "resources/directory/read": aRead,
 	// a file of 4 MiB, as base64
 	"resources/read": {aRead.operations + 13, aRead.rows + 13, 6 << 10, 64 << 10},
 	"tools/list":     aCaller, "initialize": aCaller, "subscriptions/listen": aCaller,
@@ -318,7 +320,8 @@ var bounds = map[string]bound{
 	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
-	"POST /mcp/w/{workspace}": {aMessage.operations + 2, aMessage.rows + 600, aMessage.answer, aMessage.allocated},
+	"POST /mcp/w/{workspace}":           {aMessage.operations + 2, aMessage.rows + 600, aMessage.answer, aMessage.allocated},
+	"POST /mcp/c/{handle}/{collection}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
 	// thousand versions of one.
 	"GET /ls/info": aUser, "GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
@@ -333,9 +336,12 @@ var bounds = map[string]bound{
 	"GET /lf/api/public/projects":                               aUser,
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
 	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
-	"GET /u/{handle}/.well-known/agent-skills/index.json":       anIndex,
-	"GET /.well-known/agent-skills/{skill}/archive.zip":         aFolder,
-	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip": aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
+	"GET /u/{handle}/.well-known/agent-skills/index.json":                       anIndex,
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/index.json":          {aCollection.operations, aCollection.rows, 512, 64 << 10},
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/archive.zip": {aCollection.operations + aFolder.operations, aCollection.rows + aFolder.rows, aFolder.answer, aCollection.allocated + aFolder.allocated},
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/SKILL.md":    {aCollection.operations + aPrompt.operations, aCollection.rows + aPrompt.rows, 256, 64 << 10},
+	"GET /.well-known/agent-skills/{skill}/archive.zip":                         aFolder,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip":                 aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
 	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
 	"GET /marketplace/u/{handle}/marketplace.json": aCatalogue, "GET /marketplace/me/marketplace.json": aCatalogue,
@@ -671,7 +677,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	skill := either("skill", id)
 	if isMessage {
-		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}", either("workspace", "shelf")).Replace(path)
+		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}", either("workspace", "shelf"), "{collection}", either("collection", "support")).Replace(path)
 	}
 	numbers := []string{"1", "2", "0", "-1", "9223372036854775807"}
 	if whole {
@@ -1130,18 +1136,19 @@ func (s *search) message(t *rapid.T) string {
 	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
 	switch rapid.IntRange(0, 7).Draw(t, "params are") {
 	case 4, 5:
-		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt"}).Draw(t, "tool")
+		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt", "read_file"}).Draw(t, "tool")
 		params["arguments"] = map[string]any{
-			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")},
+			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")}, "path": some(t, "file"),
+			"files": map[string]any{"set": []any{map[string]any{"path": some(t, "set file"), "content": some(t, "set content")}}, "remove": []string{}},
 		}
 		// a tool takes no others than its own
-		for _, other := range []string{"title", "content", "query", "values"} {
+		for _, other := range []string{"title", "content", "query", "values", "path", "files"} {
 			if rapid.Bool().Draw(t, other+" left out") {
 				delete(params["arguments"].(map[string]any), other)
 			}
 		}
 	case 6:
-		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + "/SKILL.md"
+		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + rapid.SampledFrom([]string{"", "/SKILL.md"}).Draw(t, "below")
 	case 0:
 		delete(params, "cursor")
 		delete(params, "arguments")
@@ -1153,7 +1160,7 @@ func (s *search) message(t *rapid.T) string {
 	case 3:
 		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
 	}
-	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", some(t, "method")}).Draw(t, "method")
+	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", "resources/directory/read", some(t, "method")}).Draw(t, "method")
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": s.method, "params": params})
 	require.NoError(t, err)
 	return string(b)

@@ -60,7 +60,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		"search_prompts": {"query": "common", "limit": 50}, "get_prompt": {"id": id}, "list_tags": {},
 		"render_prompt": {"id": id, "values": name}, "suggest": {"title": "Common", "content": text},
 		"save_prompt": {"title": "Another", "content": text}, "update_prompt": {"id": id, "content": text + "!"},
-		"vote_prompt": {"id": id, "vote": "like"},
+		"vote_prompt": {"id": id, "vote": "like"}, "read_file": {"id": id, "path": "SKILL.md"},
 	}
 	for _, tool := range tools.Tools {
 		require.Contains(t, arguments, tool.Name)
