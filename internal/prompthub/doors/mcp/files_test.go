@@ -54,7 +54,7 @@ func (c caller) readBytes(uri string) []byte {
 		Contents []struct {
 			URI  string
 			Text *string
-			Blob []byte
+			Blob *[]byte
 		}
 	}
 	c.call("resources/read", object{"uri": uri}).into(&read)
@@ -63,7 +63,8 @@ func (c caller) readBytes(uri string) []byte {
 	if read.Contents[0].Text != nil {
 		return []byte(*read.Contents[0].Text)
 	}
-	return read.Contents[0].Blob
+	require.NotNil(c.w.t, read.Contents[0].Blob, "one or the other")
+	return *read.Contents[0].Blob
 }
 
 // children reads a folder.
@@ -204,7 +205,7 @@ func TestPagesOfLongFrontMatters(t *testing.T) {
 func TestToolsForFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.folder(prompt.Private, append(pdf(), sent("large.txt", strings.Repeat("x", 256<<10+1)))...)
+	v := w.folder(prompt.Private, append(pdf(), sent("large.txt", strings.Repeat("x", 128<<10+1)))...)
 	ann := w.as("ann")
 	type file struct {
 		mcp.File
@@ -230,7 +231,7 @@ func TestToolsForFiles(t *testing.T) {
 	logo := ann.tool("read_file", object{"id": "pdf-forms", "path": "assets/logo.png"}).refuses()
 	require.Contains(t, logo, "is binary")
 	require.Contains(t, logo, "skill://"+strings.ToLower(string(v.ID))+"/pdf-forms/assets/logo.png")
-	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "large.txt"}).refuses(), "262145 bytes")
+	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "large.txt"}).refuses(), "131073 bytes")
 	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "none"}).refuses(), "no file at this path")
 	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "SKILL.md", "version": 2}).refuses(), "no such version")
 	require.Contains(t, w.as("bob").tool("read_file", object{"id": v.ID, "path": "SKILL.md"}).refuses(), "there is no such prompt")

@@ -334,12 +334,15 @@ func (d *handler) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (
 		return nil, c.problem(ctx, err)
 	}
 	contents := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: typeOf(f.Path)}
-	if prompt.IsText(f.Bytes) {
+	switch {
+	case len(f.Bytes) == 0: // the library leaves an empty text out, and clients want either
+		contents.Blob = []byte{}
+	case !prompt.IsText(f.Bytes):
+		contents.Blob = f.Bytes
+	default:
 		if contents.Text = string(f.Bytes); contents.MIMEType != markdown {
 			contents.MIMEType = "text/plain"
 		}
-	} else {
-		contents.Blob = f.Bytes
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}}, nil
 }

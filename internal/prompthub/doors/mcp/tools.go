@@ -333,7 +333,7 @@ type fileOutput struct {
 }
 
 // maxRead is how many bytes of a file a model is given.
-const maxRead = 256 << 10
+const maxRead = 128 << 10
 
 func (d *handler) readFile(ctx context.Context, c *call, in fileInput) (fileOutput, error) {
 	if in.Version < 0 {
