@@ -156,7 +156,7 @@ var (
 // messages are the bounds of those messages of the Model Context Protocol that cost less than their
 // route may.
 var messages = map[string]bound{
-	"prompts/list": aMenu,
+	"prompts/list": {aMenu.operations + aCollection.operations, aMenu.rows + aCollection.rows, aMenu.answer, aMenu.allocated},
 	"skills/list":  {someSkills.operations, someSkills.rows, 8 << 10, someSkills.allocated}, "resources/list": {someSkills.operations, someSkills.rows, 16 << 10, someSkills.allocated},
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
