@@ -89,6 +89,9 @@ var (
 	aTag     = bound{6, 1200, 64, 8 << 10}
 	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config next to it, and what it includes
+	// The lists of files of twenty versions of a hundred skills, fifty versions, and fifty files of 4 MiB
+	// together, of which none shares a row with another.
+	someContents = bound{14 + 100 + 50*aPrompt.operations + 50 + 13, 5200 + 100*20 + 50*aPrompt.rows + 50 + 13, 8 << 10, 256 << 10}
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
 	// after a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
@@ -329,13 +332,27 @@ var bounds = map[string]bound{
 	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
 	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
 	"POST /ls/commits/{owner}/{repo}": aSave,
+	// all files as texts, and those of a version before
+	"GET /ls/v1/platform/hub/repos/{owner}/{repo}/directories":          {aNamed.operations + aFolder.operations, aNamed.rows + aFolder.rows, 8 << 10, 128 << 10},
+	"DELETE /ls/v1/platform/hub/repos/{owner}/{repo}/directories":       aDelete,
+	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {aFiled.operations + aNamed.operations, aFiled.rows + aNamed.rows, aFiled.answer, aFiled.allocated},
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers more.
 	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
 	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
-	"GET /lf/api/public/projects":                               aUser,
-	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
-	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
+	"GET /lf/api/public/projects": aUser,
+	// A list reads all of a user's prompts, at most 2,000, and of each of a page the row of its name
+	// and of a version.
+	"GET /lf/api/public/unstable/skills": {14 + 2*100, 5200 + 2*100, 512, 64 << 10},
+	// and SKILL.md; where its bytes are named alone they are looked for, as below
+	"POST /lf/api/public/unstable/skills":                             {aFiled.operations + aNamed.operations + someContents.operations, aFiled.rows + aNamed.rows + someContents.rows, 512, 2 * aFiled.allocated},
+	"GET /lf/api/public/unstable/skills/{name}":                       {aNamed.operations + 1, aNamed.rows + 1, 512, 32 << 10},
+	"PATCH /lf/api/public/unstable/skills/{name}":                     {aChange.operations + 2*aNamed.operations, aChange.rows + 2*aNamed.rows, 512, 64 << 10},
+	"GET /lf/api/public/unstable/skills/files/content":                someContents,
+	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}":  {2*aRemoval.operations + 2*aNamed.operations, 2*aRemoval.rows + 2*aNamed.rows, 512, 64 << 10},
+	"DELETE /lf/api/public/unstable/skills/{name}/versions/{version}": aDelete,
+	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}":       {20 + 2*8, 300, 256, 8 << 10},
+	"GET /.well-known/agent-skills/index.json":                        anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
 	"GET /u/{handle}/.well-known/agent-skills/index.json":                       anIndex,
 	"GET /c/{handle}/{collection}/.well-known/agent-skills/index.json":          {aCollection.operations, aCollection.rows, 512, 64 << 10},
 	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/archive.zip": {aCollection.operations + aFolder.operations, aCollection.rows + aFolder.rows, aFolder.answer, aCollection.allocated + aFolder.allocated},
@@ -548,11 +565,11 @@ func (s *search) findRoutes(t *testing.T) {
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types"}
+		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types", "commit"}
 	}
 	for _, pattern := range langfuse.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve"}
+		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve", "search", "sha256Hashes"}
 	}
 	slices.Sort(s.routes)
 }
@@ -708,11 +725,15 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if isPage {
 		files = s.files
 	}
+	name := url.PathEscape(nameOf(t, whole))
+	if whole && isOfSkills(route) {
+		name = "a-skill"
+	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
-		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
-		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{$}", "").Replace(path)
+		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", name,
+		"{owner}", either("owner", "-"), "{repo}", name, "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed && !isMarket {
 		path = api.Prefix + path
 	}
@@ -945,8 +966,15 @@ func (s *search) ready(route, id string) known {
 		for _, n := range []int64{max(now.Version-1, 1), now.Version} { // so that there is a move to undo
 			do(put("/prompts/"+id+"/labels/production", now.AuthorName, fmt.Sprintf(`{"version":%d}`, n)))
 		}
-	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"):
+	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"), isOfSkills(route):
 		do(call{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", body: `{"name":"private","prompt":"text","labels":["production"]}`})
+		if isOfSkills(route) {
+			const skills = langfuse.Prefix + "/api/public/unstable/skills"
+			do(call{method: http.MethodPost, path: skills, body: `{"files":[` + skillFile + `,{"path":"a.txt","content":"a"}]}`})
+			for _, n := range []string{"1", "2"} {
+				do(call{method: http.MethodPatch, path: skills + "/a-skill/versions/" + n, body: `{"labels":["production"]}`})
+			}
+		}
 	case strings.Contains(route, "/versions/{version}") && !strings.HasPrefix(route, "GET"), strings.HasSuffix(route, "/compare"):
 		change(id, now.AuthorName)
 	case strings.Contains(route, "/upstream"):
@@ -969,7 +997,8 @@ var asked = map[string]map[string][]string{
 	"GET /prompts/{id}/export":            {"format": formats()},
 	"POST /prompts/{id}/upstream/merge":   {"take": {"theirs"}},
 	"POST /import":                        {"dryRun": {"true", "false"}, "update": {"true", "false"}},
-	"GET /lf/api/public/prompts":          {"name": {"private"}},
+	"GET " + langfuse.Prefix + "/api/public/unstable/skills/files/content": {"sha256Hashes": {"ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="}},
+	"GET /lf/api/public/prompts": {"name": {"private"}},
 }
 
 // slugsOf returns what a route finds by its slug.
@@ -989,6 +1018,11 @@ func formats() []string {
 }
 
 // nameOf draws what programs may call a prompt.
+// isOfSkills reports whether a route for clients of others is one of skills.
+func isOfSkills(route string) bool {
+	return strings.Contains(route, "/unstable/skills") || strings.Contains(route, "/directories")
+}
+
 func nameOf(t *rapid.T, known bool) string {
 	if known {
 		return rapid.SampledFrom([]string{"private", "text-1"}).Draw(t, "known name")
@@ -1042,7 +1076,14 @@ var fitting = map[string]map[string]string{
 	"POST /app/prompts/{id}/upstream":                           {"take": "theirs"},
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {"newLabels": `["production","b"]`},
 	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"}, "POST /ls/repos": {"repo_handle": drawn},
+	"POST /lf/api/public/unstable/skills":                               {"files": `[` + skillFile + `,{"path":"a.txt","content":"a"}]`},
+	"PATCH /lf/api/public/unstable/skills/{name}":                       {"tags": `["text","b"]`},
+	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}":    {"labels": `["production","b"]`},
+	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {"files": `{"a.txt":{"type":"file","content":"b"}}`},
 }
+
+// skillFile is the SKILL.md of a skill of ann's, as Langfuse takes it.
+const skillFile = `{"path":"SKILL.md","content":"---\nname: a-skill\ndescription: About.\n---\nText.\n"}`
 
 // fits returns such a body, as a form or as JSON.
 func fits(t *rapid.T, values map[string]string, now known, form bool) io.Reader {

@@ -427,26 +427,12 @@ func (s *server) getContents(ctx context.Context, r request) (int, any, error) {
 		if !prompt.IsText(b) {
 			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("the file %.100q is binary, and there are texts alone here: %s", c.File.Path, archive))
 		}
-		if encoded += quoted(b); encoded > maxEncoded {
+		if encoded += prompt.Quoted(b); encoded > maxEncoded {
 			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("these files have more than %d bytes as JSON: ask for fewer at a time, or %s", maxEncoded, archive))
 		}
 		answer.Data = append(answer.Data, fileContent{inBase64(sum), string(b)})
 	}
 	return http.StatusOK, answer, nil
-}
-
-// quoted returns how long a text is as JSON.
-func quoted(b []byte) int {
-	n := len(b)
-	for _, c := range b {
-		switch {
-		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
-			n++
-		case c < ' ':
-			n += 5
-		}
-	}
-	return n
 }
 
 // content returns where bytes are.
