@@ -39,7 +39,7 @@ func (f Foreign) Take(w http.ResponseWriter, r *http.Request, act func(c Caller,
 // as base64, and the rest of the prompt.
 const MaxFilesBody = 12 << 20
 
-// TakeUpTo is Take for a body of at most so many bytes.
+// TakeUpTo is Take for a body of at most limit bytes.
 func (f Foreign) TakeUpTo(w http.ResponseWriter, r *http.Request, limit int64, act func(c Caller, body []byte) error) {
 	if err := f.take(w, r, limit, act); err != nil {
 		httpjson.Refuse(w, r, err)

@@ -19,8 +19,8 @@ import (
 // Other services keep skills apart from prompts. To their clients a prompt with files is a skill,
 // by its slug.
 
-// HasFiles reports whether a prompt has files, beside a SKILL.md that is made of its text: of a
-// list, in the version that programs get.
+// HasFiles reports whether a prompt has files, and not only a SKILL.md that is made of its text: of
+// a list, in the version that programs get.
 func HasFiles(v View) bool {
 	o := v.ProgramSummary(v.AuthorID)
 	return len(v.Files) > 0 || o != nil && o.Files != nil
@@ -152,8 +152,8 @@ func (s *Service) saveSkill(ctx context.Context, who auth.User, files []SentFile
 	return s.PatchWithFiles(ctx, who, was.ID, Match{Any: true}, files, func(d *prompt.Draft) { d.Message, d.Anew = message, true })
 }
 
-// Contents are looked for in so many skills, those that were changed last, and so many versions of
-// each, the newest, until the lists of files that were read are so many.
+// Contents are looked for in a hundred skills, those that were changed last, and the newest twenty
+// versions of each, until the lists that were read have fifty thousand files.
 const (
 	maxSkillsSearched   = 100
 	maxVersionsSearched = 20

@@ -111,7 +111,7 @@ func find(method, path string) (pattern, name, version string) {
 	return pattern, name, version
 }
 
-// findSkill is find for what follows the path of skills. Their names have no slash.
+// findSkill is find below the path of skills. Their names have no slash.
 func findSkill(rest string) (pattern, name, version string) {
 	name, version, numbered := strings.Cut(rest, "/versions/")
 	pattern = skills + "/{name}"

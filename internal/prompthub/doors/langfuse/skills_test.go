@@ -213,14 +213,14 @@ func TestContentsOfSkills(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.Files[1].Executable)
 
-	// what was recalled is served by no hash
+	// a version that was recalled is served by no hash
 	require.NoError(t, w.service.Recall(t.Context(), ann.user, v.ID, 3, "It is evil"))
 	ann.contents(three.Files[2].SHA256).says(http.StatusNotFound, "Skill file not found")
 	ann.do(http.MethodGet, skills+"/pdf-forms?version=3", "").is(http.StatusGone)
 	ann.contents(three.Files[0].SHA256).is(http.StatusOK)
 }
 
-// What is wrong with a skill is told, and nothing is stored.
+// A broken skill is refused with the reason, and nothing is stored.
 func TestSkillsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

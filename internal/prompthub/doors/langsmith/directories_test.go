@@ -122,8 +122,8 @@ func file(v library.View, path string) prompt.File {
 	return f
 }
 
-// What is no skill is told, and nothing is stored; a binary file keeps a directory from being
-// served with less than it has.
+// A broken skill is refused with the reason, and nothing is stored; a binary file keeps a directory
+// from being served with less than it has.
 func TestDirectoriesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

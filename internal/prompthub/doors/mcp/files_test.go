@@ -79,8 +79,8 @@ func (c caller) children(uri string) []resource {
 	return l.Resources
 }
 
-// A skill with files is its files: each once in lists, with the digest and the size of what is
-// read; the folders below it have them all.
+// A skill with files is its files: each once in lists, with the digest and the size of its bytes;
+// the folders below it have them all.
 func TestSkillsWithFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

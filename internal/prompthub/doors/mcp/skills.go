@@ -262,8 +262,8 @@ type readDirectoryResult struct {
 	Resources []*sdk.Resource `json:"resources"`
 }
 
-// readDirectory answers resources/directory/read with what is directly in the folder of a skill, or
-// in a folder below it.
+// readDirectory answers resources/directory/read with the files and folders directly in the folder
+// of a skill, or in a folder below it.
 func (d *handler) readDirectory(ctx context.Context, _ *sdk.ServerSession, p *readDirectoryParams) (*readDirectoryResult, error) {
 	c := callOf(ctx)
 	if p == nil {

@@ -284,7 +284,7 @@ func parseTags(list []string) ([]prompt.Tag, error) {
 	return tags, nil
 }
 
-// A readOutput is a prompt with its text, and what is told with that.
+// A readOutput is a prompt with its text, its files and a warning.
 type readOutput struct {
 	FullPrompt
 	Files   []File `json:"files,omitempty" jsonschema:"Of a skill with more than a text; read_file reads one"`
