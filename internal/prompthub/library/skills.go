@@ -26,14 +26,15 @@ func HasFiles(v View) bool {
 	return len(v.Files) > 0 || o != nil && o.Files != nil
 }
 
-// maxSkills is how many of a user's prompts are looked at for a list of skills, those that were
-// changed last.
+// maxSkills is how many of a user's prompts are looked at for a list of skills, the newest.
 const maxSkills = 2000
 
 // ownSkills returns the caller's prompts with files, those that were changed last first.
 func (s *Service) ownSkills(ctx context.Context, who auth.User) ([]View, error) {
-	page, err := s.Mine(ctx, who, MineQuery{Sort: ByUpdated, Limit: maxSkills, NoVotes: true})
-	return slices.DeleteFunc(page.Items, func(v View) bool { return !HasFiles(v) }), err
+	page, err := s.Mine(ctx, who, MineQuery{Sort: ByNewest, Limit: maxSkills, NoVotes: true})
+	all := slices.DeleteFunc(page.Items, func(v View) bool { return !HasFiles(v) })
+	slices.SortStableFunc(all, func(a, b View) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return all, err
 }
 
 // A SkillQuery says which of the caller's skills a list shows. A zero field does not filter.
