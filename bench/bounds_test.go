@@ -93,6 +93,9 @@ var (
 	aTag     = bound{6, 1200, 64, 8 << 10}
 	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config next to it, and what it includes
+	// The lists of files of twenty versions of a hundred skills, fifty versions, and fifty files of 4 MiB
+	// together, of which none shares a row with another.
+	someContents = bound{14 + 100 + 50*aPrompt.operations + 50 + 13, 5200 + 100*20 + 50*aPrompt.rows + 50 + 13, 8 << 10, 256 << 10}
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
 	// after a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
@@ -146,8 +149,11 @@ var (
 	aMessage = bound{aSave.operations + 20, 5600, 2 << 10, 64 << 10}
 	// Of 50 prompts, 1 KiB of description, 2 KiB of hints and 100 names of 64 characters each: what
 	// lists hold and nothing else.
-	aMenu   = bound{12, 5500, 2 << 10, 64 << 10}
-	anIndex = bound{12, 5500, 512, 64 << 10}
+	aMenu = bound{12, 5500, 2 << 10, 64 << 10}
+	// with the names of the files of fifty prompts and their SKILL.md, twice where front matters are
+	// long; and of a collection in place of a list
+	someSkills = bound{2 * (aMenu.operations + aCollection.operations + 2*50), 2 * (aMenu.rows + aCollection.rows + 2*50), 0, 256 << 10}
+	anIndex    = bound{12, 5500, 512, 64 << 10}
 	// five pages of prompts
 	aCatalogue = bound{5 * anIndex.operations, 5 * anIndex.rows, 5 * anIndex.answer, 5 * anIndex.allocated}
 	// The rows of 2,000 versions, 100 at a time, and each by itself if it is a text alone.
@@ -165,12 +171,11 @@ var (
 // messages are the bounds of those messages of the Model Context Protocol that cost less than their
 // route may.
 var messages = map[string]bound{
-	"prompts/list": aMenu,
-	// with the names of the files of fifty prompts
-	"skills/list": {aMenu.operations + 50, aMenu.rows + 50, 8 << 10, 128 << 10}, "resources/list": {aMenu.operations + 50, aMenu.rows + 50, 16 << 10, 128 << 10},
+	"prompts/list": {aMenu.operations + aCollection.operations, aMenu.rows + aCollection.rows, aMenu.answer, aMenu.allocated},
+	"skills/list":  {someSkills.operations, someSkills.rows, 8 << 10, someSkills.allocated}, "resources/list": {someSkills.operations, someSkills.rows, 16 << 10, someSkills.allocated},
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
-	"skills/get": aRead,
+	"skills/get": aRead, "resources/directory/read": aRead,
 	// a file of 4 MiB, as base64
 	"resources/read": {aRead.operations + 13, aRead.rows + 13, 6 << 10, 64 << 10},
 	"tools/list":     aCaller, "initialize": aCaller, "subscriptions/listen": aCaller,
@@ -332,7 +337,8 @@ var bounds = map[string]bound{
 	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
-	"POST /mcp/w/{workspace}": {aMessage.operations + 2, aMessage.rows + 600, aMessage.answer, aMessage.allocated},
+	"POST /mcp/w/{workspace}":           {aMessage.operations + 2, aMessage.rows + 600, aMessage.answer, aMessage.allocated},
+	"POST /mcp/c/{handle}/{collection}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
 	// thousand versions of one.
 	"GET /ls/info": aUser, "GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
@@ -340,16 +346,33 @@ var bounds = map[string]bound{
 	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
 	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
 	"POST /ls/commits/{owner}/{repo}": aSave,
+	// all files as texts, and those of a version before
+	"GET /ls/v1/platform/hub/repos/{owner}/{repo}/directories":          {aNamed.operations + aFolder.operations, aNamed.rows + aFolder.rows, 8 << 10, 128 << 10},
+	"DELETE /ls/v1/platform/hub/repos/{owner}/{repo}/directories":       aDelete,
+	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {aFiled.operations + aNamed.operations, aFiled.rows + aNamed.rows, aFiled.answer, aFiled.allocated},
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers more.
 	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
 	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
-	"GET /lf/api/public/projects":                               aUser,
-	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {20 + 2*8, 300, 256, 8 << 10},
-	"GET /.well-known/agent-skills/index.json":                  anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
-	"GET /u/{handle}/.well-known/agent-skills/index.json":       anIndex,
-	"GET /.well-known/agent-skills/{skill}/archive.zip":         aFolder,
-	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip": aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
+	"GET /lf/api/public/projects": aUser,
+	// A list reads all of a user's prompts, at most 2,000, and of each of a page the row of its name
+	// and of a version.
+	"GET /lf/api/public/unstable/skills": {14 + 2*100, 5200 + 2*100, 512, 64 << 10},
+	// and SKILL.md; where its bytes are named alone they are looked for, as below
+	"POST /lf/api/public/unstable/skills":                             {aFiled.operations + aNamed.operations + someContents.operations, aFiled.rows + aNamed.rows + someContents.rows, 512, 2 * aFiled.allocated},
+	"GET /lf/api/public/unstable/skills/{name}":                       {aNamed.operations + 1, aNamed.rows + 1, 512, 32 << 10},
+	"PATCH /lf/api/public/unstable/skills/{name}":                     {aChange.operations + 2*aNamed.operations, aChange.rows + 2*aNamed.rows, 512, 64 << 10},
+	"GET /lf/api/public/unstable/skills/files/content":                someContents,
+	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}":  {2*aRemoval.operations + 2*aNamed.operations, 2*aRemoval.rows + 2*aNamed.rows, 512, 64 << 10},
+	"DELETE /lf/api/public/unstable/skills/{name}/versions/{version}": aDelete,
+	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}":       {20 + 2*8, 300, 256, 8 << 10},
+	"GET /.well-known/agent-skills/index.json":                        anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
+	"GET /u/{handle}/.well-known/agent-skills/index.json":                       anIndex,
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/index.json":          {aCollection.operations, aCollection.rows, 512, 64 << 10},
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/archive.zip": {aCollection.operations + aFolder.operations, aCollection.rows + aFolder.rows, aFolder.answer, aCollection.allocated + aFolder.allocated},
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/SKILL.md":    {aCollection.operations + aPrompt.operations, aCollection.rows + aPrompt.rows, 256, 64 << 10},
+	"GET /.well-known/agent-skills/{skill}/archive.zip":                         aFolder,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip":                 aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
 	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
 	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
 	"GET /marketplace/u/{handle}/marketplace.json": aCatalogue, "GET /marketplace/me/marketplace.json": aCatalogue,
@@ -578,11 +601,11 @@ func (s *search) findRoutes(t *testing.T) {
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types"}
+		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types", "commit"}
 	}
 	for _, pattern := range langfuse.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve"}
+		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve", "search", "sha256Hashes"}
 	}
 	slices.Sort(s.routes)
 }
@@ -707,7 +730,7 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	skill := either("skill", id)
 	if isMessage {
-		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}", either("workspace", "shelf")).Replace(path)
+		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}", either("workspace", "shelf"), "{collection}", either("collection", "support")).Replace(path)
 	}
 	numbers := []string{"1", "2", "0", "-1", "9223372036854775807"}
 	if whole {
@@ -746,11 +769,15 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if isPage {
 		files = s.files
 	}
+	name := url.PathEscape(nameOf(t, whole))
+	if whole && isOfSkills(route) {
+		name = "a-skill"
+	}
 	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
 		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
 		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
-		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", url.PathEscape(nameOf(t, whole)),
-		"{owner}", either("owner", "-"), "{repo}", url.PathEscape(nameOf(t, whole)), "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{prompt}", part, "{$}", "").Replace(path)
+		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", name,
+		"{owner}", either("owner", "-"), "{repo}", name, "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{prompt}", part, "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed && !isMarket && !isGit {
 		path = api.Prefix + path
 	}
@@ -1010,8 +1037,15 @@ func (s *search) ready(route, id string) known {
 		for _, n := range []int64{max(now.Version-1, 1), now.Version} { // so that there is a move to undo
 			do(put("/prompts/"+id+"/labels/production", now.AuthorName, fmt.Sprintf(`{"version":%d}`, n)))
 		}
-	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"):
+	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"), isOfSkills(route):
 		do(call{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", body: `{"name":"private","prompt":"text","labels":["production"]}`})
+		if isOfSkills(route) {
+			const skills = langfuse.Prefix + "/api/public/unstable/skills"
+			do(call{method: http.MethodPost, path: skills, body: `{"files":[` + skillFile + `,{"path":"a.txt","content":"a"}]}`})
+			for _, n := range []string{"1", "2"} {
+				do(call{method: http.MethodPatch, path: skills + "/a-skill/versions/" + n, body: `{"labels":["production"]}`})
+			}
+		}
 	case strings.Contains(route, "/versions/{version}") && !strings.HasPrefix(route, "GET"), strings.HasSuffix(route, "/compare"):
 		change(id, now.AuthorName)
 	case strings.Contains(route, "/upstream"):
@@ -1034,7 +1068,8 @@ var asked = map[string]map[string][]string{
 	"GET /prompts/{id}/export":            {"format": formats()},
 	"POST /prompts/{id}/upstream/merge":   {"take": {"theirs"}},
 	"POST /import":                        {"dryRun": {"true", "false"}, "update": {"true", "false"}},
-	"GET /lf/api/public/prompts":          {"name": {"private"}},
+	"GET " + langfuse.Prefix + "/api/public/unstable/skills/files/content": {"sha256Hashes": {"ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="}},
+	"GET /lf/api/public/prompts": {"name": {"private"}},
 }
 
 // slugsOf returns what a route finds by its slug.
@@ -1054,6 +1089,11 @@ func formats() []string {
 }
 
 // nameOf draws what programs may call a prompt.
+// isOfSkills reports whether a route for clients of others is one of skills.
+func isOfSkills(route string) bool {
+	return strings.Contains(route, "/unstable/skills") || strings.Contains(route, "/directories")
+}
+
 func nameOf(t *rapid.T, known bool) string {
 	if known {
 		return rapid.SampledFrom([]string{"private", "text-1"}).Draw(t, "known name")
@@ -1108,7 +1148,14 @@ var fitting = map[string]map[string]string{
 	"POST /app/prompts/{id}/upstream":                           {"take": "theirs"},
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {"newLabels": `["production","b"]`},
 	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"}, "POST /ls/repos": {"repo_handle": drawn},
+	"POST /lf/api/public/unstable/skills":                               {"files": `[` + skillFile + `,{"path":"a.txt","content":"a"}]`},
+	"PATCH /lf/api/public/unstable/skills/{name}":                       {"tags": `["text","b"]`},
+	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}":    {"labels": `["production","b"]`},
+	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {"files": `{"a.txt":{"type":"file","content":"b"}}`},
 }
+
+// skillFile is the SKILL.md of a skill of ann's, as Langfuse takes it.
+const skillFile = `{"path":"SKILL.md","content":"---\nname: a-skill\ndescription: About.\n---\nText.\n"}`
 
 // fits returns such a body, as a form or as JSON.
 func fits(t *rapid.T, values map[string]string, now known, form bool) io.Reader {
@@ -1202,18 +1249,19 @@ func (s *search) message(t *rapid.T) string {
 	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
 	switch rapid.IntRange(0, 7).Draw(t, "params are") {
 	case 4, 5:
-		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt"}).Draw(t, "tool")
+		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt", "read_file"}).Draw(t, "tool")
 		params["arguments"] = map[string]any{
-			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")},
+			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")}, "path": some(t, "file"),
+			"files": map[string]any{"set": []any{map[string]any{"path": some(t, "set file"), "content": some(t, "set content")}}, "remove": []string{}},
 		}
 		// a tool takes no others than its own
-		for _, other := range []string{"title", "content", "query", "values"} {
+		for _, other := range []string{"title", "content", "query", "values", "path", "files"} {
 			if rapid.Bool().Draw(t, other+" left out") {
 				delete(params["arguments"].(map[string]any), other)
 			}
 		}
 	case 6:
-		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + "/SKILL.md"
+		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + rapid.SampledFrom([]string{"", "/SKILL.md"}).Draw(t, "below")
 	case 0:
 		delete(params, "cursor")
 		delete(params, "arguments")
@@ -1225,7 +1273,7 @@ func (s *search) message(t *rapid.T) string {
 	case 3:
 		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
 	}
-	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", some(t, "method")}).Draw(t, "method")
+	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", "resources/directory/read", some(t, "method")}).Draw(t, "method")
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": s.method, "params": params})
 	require.NoError(t, err)
 	return string(b)

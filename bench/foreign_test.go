@@ -16,6 +16,16 @@ func langfuses() []request {
 		l.ask(call{method: http.MethodPost, path: prompts, user: ann, body: `{"name":"c","prompt":"@@@langfusePrompt:name=a/b|label=production@@@","labels":["production"]}`}, nil)
 		l.settle()
 	}
+	const skills = "/lf/api/public/unstable/skills"
+	skilled := func(l *lab) {
+		made(l)
+		for _, n := range []string{"1", "2"} {
+			l.ask(call{method: http.MethodPost, path: skills, user: ann, body: `{"files":[` + skillFile + `,{"path":"a.txt","content":"a"}]}`}, nil)
+			l.ask(call{method: http.MethodPatch, path: skills + "/a-skill/versions/" + n, user: ann, body: `{"labels":["production"]}`}, nil)
+		}
+		l.settle()
+	}
+	skill := func(method, path, body string) call { return call{method: method, path: skills + path, body: body} }
 	sent := func(method, path, body string) call { return call{method: method, path: prompts + path, body: body} }
 	named := budget{2, 6}
 	return []request{
@@ -31,6 +41,13 @@ func langfuses() []request {
 		{name: "Langfuse: create another version", token: true, setup: made, call: sent("POST", "", `{"name":"a/b","prompt":"x","labels":["production"]}`), steps: 7, tables: 16, queues: 2, behind: 2},
 		{name: "Langfuse: label a version", token: true, setup: made, call: sent("PATCH", "/a%2Fb/versions/2", `{"newLabels":["production"]}`), steps: 7, tables: 18, queues: 2, behind: 2},
 		{name: "Langfuse: delete a version", token: true, setup: made, call: sent("DELETE", "/a%2Fb?version=1", ""), steps: 10, tables: 20, queues: 2, behind: 2},
+		{name: "Langfuse: get a skill", token: true, again: true, setup: skilled, call: skill("GET", "/a-skill", ""), steps: 3, tables: 7},
+		{name: "Langfuse: the content of a file that is looked for", token: true, setup: skilled, call: skill("GET", "/files/content?sha256Hashes=ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=", ""), steps: 6, tables: 11, behind: 1},
+		{name: "Langfuse: list skills", token: true, setup: skilled, call: skill("GET", "", ""), steps: 4, tables: 6, behind: 1},
+		{name: "Langfuse: create another version of a skill", token: true, setup: skilled, call: skill("POST", "", `{"files":[`+skillFile+`,{"path":"a.txt","content":"b"}]}`), status: 201, steps: 9, tables: 18, queues: 2, behind: 2},
+		{name: "Langfuse: tag a skill", token: true, setup: skilled, call: skill("PATCH", "/a-skill", `{"tags":["a"]}`), steps: 10, tables: 22, queues: 2, behind: 2},
+		{name: "Langfuse: label a version of a skill", token: true, setup: skilled, call: skill("PATCH", "/a-skill/versions/1", `{"labels":["production"]}`), steps: 8, tables: 19, queues: 2, behind: 2},
+		{name: "Langfuse: delete a version of a skill", token: true, setup: skilled, call: skill("DELETE", "/a-skill/versions/1", ""), steps: 10, tables: 19, queues: 2, behind: 2},
 		{name: "Langfuse: delete", token: true, setup: made, call: sent("DELETE", "/a%2Fb", ""), steps: 8, tables: 17, queues: 2, behind: 2},
 	}
 }
@@ -43,6 +60,12 @@ func langsmiths() []request {
 		for _, text := range []string{"{{c}}", "{{d}}"} {
 			l.ask(call{method: http.MethodPost, path: "/lf/api/public/v2/prompts", user: ann, body: `{"name":"greet","prompt":"` + text + `","labels":["production"]}`}, nil)
 		}
+		l.settle()
+	}
+	const directory = "/v1/platform/hub/repos/-/a-skill/directories"
+	skilled := func(l *lab) {
+		made(l)
+		l.ask(call{method: http.MethodPost, path: "/lf/api/public/unstable/skills", user: ann, body: `{"files":[` + skillFile + `,{"path":"a.txt","content":"a"}]}`}, nil)
 		l.settle()
 	}
 	sent := func(method, path, body string) call { return call{method: method, path: "/ls" + path, body: body} }
@@ -60,6 +83,9 @@ func langsmiths() []request {
 		{name: "LangSmith: create", token: true, setup: made, call: sent("POST", "/repos", `{"repo_handle":"another","is_public":false}`), steps: 5, tables: 7, queues: 2, behind: 2},
 		{name: "LangSmith: update", token: true, setup: made, call: sent("PATCH", "/repos/-/greet", `{"description":"About it."}`), steps: 8, tables: 17, queues: 2, behind: 2},
 		{name: "LangSmith: delete", token: true, setup: made, call: sent("DELETE", "/repos/-/greet", ""), steps: 8, tables: 16, queues: 2, behind: 2},
+		{name: "LangSmith: pull a skill with two files", token: true, again: true, setup: skilled, call: sent("GET", directory, ""), steps: 3, tables: 7},
+		{name: "LangSmith: push a file of a skill", token: true, setup: skilled, call: sent("POST", directory+"/commits", `{"files":{"a.txt":{"type":"file","content":"b"}}}`), steps: 9, tables: 18, queues: 2, behind: 2},
+		{name: "LangSmith: delete a skill", token: true, setup: skilled, call: sent("DELETE", directory, ""), steps: 8, tables: 16, queues: 2, behind: 2},
 		{name: "LangSmith: like", token: true, setup: made, call: sent("POST", "/likes/-/greet", `{"like":true}`), steps: 6, tables: 12, queues: 2, behind: 2},
 	}
 }

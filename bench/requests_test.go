@@ -432,7 +432,8 @@ func assistants() []request {
 		{name: "git: refs of an author, the first snapshot", setup: withHandle, call: lsRefs("/git/u/ann-lee"), steps: 13, tables: 71},
 		{name: "git: refs of an author, unchanged", setup: withHandle, again: true, call: lsRefs("/git/u/ann-lee"), steps: 2, tables: 5},
 		{name: "an archive of a skill with three files, author known", setup: filed, call: get("/.well-known/agent-skills/{id}/archive.zip", ""), steps: 2, tables: 8, behind: 1},
-		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 2, tables: 2},
+		{name: "mcp: list my skills, one with files", setup: filed, call: send("/mcp", ann, "skills/list", "{}"), steps: 3, tables: 3},
+		{name: "mcp: read the folder of a skill with three files, author known", setup: filed, call: send("/mcp", "", "resources/directory/read", `{"uri":"skill://{id}/write-better-short-mystery-novels"}`), steps: 1, tables: 5, behind: 1},
 		{name: "a skill, author known", call: get("/.well-known/agent-skills/{id}/SKILL.md", ""), steps: 1, tables: 5, behind: 1},
 		{name: "mcp: complete an argument", call: send("/mcp", ann, "completion/complete", `{"ref":{"type":"ref/prompt","name":"write-better-short-mystery-novels"},"argument":{"name":"x","value":""}}`), steps: 2, tables: 5},
 	}

@@ -118,17 +118,18 @@ var getOnly = []string{"get", "head"}
 // doorFunctions are the functions beyond the API, by their names: each hands every path below it to
 // the program, which refuses the methods that a path does not have.
 var doorFunctions = map[string]binding{
-	"app":           {Route: strings.TrimPrefix(web.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
-	"author-skills": {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},
-	"git":           {Route: strings.TrimPrefix(gitdoor.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
-	"lf":            {Route: strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
-	"ls":            {Route: strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
-	"marketplace":   {Route: strings.TrimPrefix(marketplace.Prefix, "/") + "/{*path}", Methods: []string{"get", "head"}},
-	"mcp":           {Route: strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "delete"}},
-	"robots":        {Route: strings.TrimPrefix(web.Robots, "/"), Methods: getOnly},
-	"root":          {Route: "{ignored:maxlength(0)?}", Methods: getOnly}, // the address without a path
-	"tag-skills":    {Route: "t/{tag}/.well-known/{*path}", Methods: getOnly},
-	"well-known":    {Route: ".well-known/{*path}", Methods: getOnly},
+	"app":               {Route: strings.TrimPrefix(web.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
+	"author-skills":     {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},
+	"collection-skills": {Route: "c/{handle}/{collection}/.well-known/{*path}", Methods: getOnly},
+	"git":               {Route: strings.TrimPrefix(gitdoor.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
+	"lf":                {Route: strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
+	"ls":                {Route: strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
+	"marketplace":       {Route: strings.TrimPrefix(marketplace.Prefix, "/") + "/{*path}", Methods: []string{"get", "head"}},
+	"mcp":               {Route: strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "delete"}},
+	"robots":            {Route: strings.TrimPrefix(web.Robots, "/"), Methods: getOnly},
+	"root":              {Route: "{ignored:maxlength(0)?}", Methods: getOnly}, // the address without a path
+	"tag-skills":        {Route: "t/{tag}/.well-known/{*path}", Methods: getOnly},
+	"well-known":        {Route: ".well-known/{*path}", Methods: getOnly},
 }
 
 // ownFunctions are the paths of the API that have a function of their own, in place of that of

@@ -32,19 +32,28 @@ func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), r
 // Take lets a request in, reads the body of a POST or PATCH, and has act answer while there is a
 // place for it. It answers with an error of the steps before, or of act.
 func (f Foreign) Take(w http.ResponseWriter, r *http.Request, act func(c Caller, body []byte) error) {
-	if err := f.take(w, r, act); err != nil {
+	f.TakeUpTo(w, r, BodyLimit(f.MaxText), act)
+}
+
+// MaxFilesBody is how large the body of a request with files may be, in bytes: those of a version,
+// as base64, and the rest of the prompt.
+const MaxFilesBody = 12 << 20
+
+// TakeUpTo is Take for a body of at most limit bytes.
+func (f Foreign) TakeUpTo(w http.ResponseWriter, r *http.Request, limit int64, act func(c Caller, body []byte) error) {
+	if err := f.take(w, r, limit, act); err != nil {
 		httpjson.Refuse(w, r, err)
 	}
 }
 
-func (f Foreign) take(w http.ResponseWriter, r *http.Request, act func(Caller, []byte) error) error {
+func (f Foreign) take(w http.ResponseWriter, r *http.Request, limit int64, act func(Caller, []byte) error) error {
 	c, err := f.Door.Admit(w, r, Need{Users: true, Write: httpjson.IsWrite(r), Scope: Scope(r)})
 	if err != nil {
 		return err
 	}
 	var body []byte
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
-		if body, err = f.Door.Admission.ReadBody(w, r, BodyLimit(f.MaxText)); err != nil {
+		if body, err = f.Door.Admission.ReadBody(w, r, limit); err != nil {
 			return err
 		}
 		if err := jsonsize.Check(body); err != nil {

@@ -26,6 +26,37 @@ type SentFile struct {
 	Bytes      []byte
 	SHA256     string // in hex; "" if Bytes are sent
 	Executable bool
+	KeepsMode  bool // whether it may be run if the file at its path before may: its sender cannot say
+}
+
+// A FilesChange puts files into those of the latest version, and takes away those at some paths.
+type FilesChange struct {
+	Set    []SentFile
+	Remove []string
+}
+
+// over returns all files that the change makes of those of a version.
+func (c FilesChange) over(has prompt.Files) ([]SentFile, error) {
+	if len(c.Set) == 0 && len(c.Remove) == 0 {
+		return nil, nil
+	}
+	has = has.Written()
+	for _, path := range c.Remove {
+		if _, ok := has.Find(path); !ok {
+			return nil, &fault.Error{
+				Kind: fault.Invalid, Code: prompt.BadPath, Text: fmt.Sprintf("the latest version has no file %.100q to take away", path),
+				Fields: []fault.Field{{Name: "files", Value: path, Message: "name a file of the latest version"}},
+			}
+		}
+	}
+	all := []SentFile{}
+	for _, f := range has {
+		isSet := slices.ContainsFunc(c.Set, func(s SentFile) bool { return s.Path == f.Path })
+		if !isSet && !slices.Contains(c.Remove, f.Path) {
+			all = append(all, SentFile{Path: f.Path, SHA256: f.SHA256, Executable: f.Executable})
+		}
+	}
+	return append(all, c.Set...), nil
 }
 
 // WithFiles returns a draft with the files that were sent; has are those of the latest version. No
@@ -40,6 +71,9 @@ func WithFiles(d prompt.Draft, sent []SentFile, has prompt.Files) (prompt.Draft,
 	}
 	d.Files, d.FileBytes = prompt.Files{}, make(map[string][]byte)
 	for _, s := range sent {
+		if before, ok := has.Find(s.Path); ok && s.KeepsMode {
+			s.Executable = before.Executable
+		}
 		f, ok := known[s.SHA256]
 		switch {
 		case s.SHA256 == "":
@@ -238,6 +272,26 @@ func (s *Service) FilesIn(ctx context.Context, items []View, versions []int64) (
 				return err
 			})
 		}
+	}
+	return all, g.Wait()
+}
+
+// SkillFilesIn returns the bytes of the SKILL.md of each prompt of a list, whose files are given by
+// their places in it: nil where there are none.
+func (s *Service) SkillFilesIn(ctx context.Context, items []View, files []prompt.Files) ([][]byte, error) {
+	all := make([][]byte, len(items))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i, v := range items {
+		f, has := files[i].SkillFile()
+		if !has {
+			continue
+		}
+		g.Go(func() error {
+			b, err := s.db.FileBytes(ctx, v.ID, prompt.Files{f})
+			all[i] = b[f.SHA256]
+			return err
+		})
 	}
 	return all, g.Wait()
 }

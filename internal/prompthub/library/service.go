@@ -324,11 +324,29 @@ func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Matc
 func (s *Service) PatchWithFiles(
 	ctx context.Context, who auth.User, id prompt.ID, m Match, sent []SentFile, change func(*prompt.Draft),
 ) (View, error) {
+	return s.patch(ctx, who, id, m, func(prompt.Files) ([]SentFile, error) { return sent, nil }, change)
+}
+
+// PatchFiles is Patch, and changes some of the files, in one version.
+func (s *Service) PatchFiles(
+	ctx context.Context, who auth.User, id prompt.ID, m Match, files FilesChange, change func(*prompt.Draft),
+) (View, error) {
+	return s.patch(ctx, who, id, m, files.over, change)
+}
+
+// patch changes a prompt. Files returns those of the new version, of those before.
+func (s *Service) patch(
+	ctx context.Context, who auth.User, id prompt.ID, m Match, files func(prompt.Files) ([]SentFile, error), change func(*prompt.Draft),
+) (View, error) {
 	return s.edit(ctx, who, id, m, func(was prompt.Draft) (prompt.Draft, error) {
 		d := was
 		d.Message, d.Labels, d.Source = "", nil, nil
 		change(&d)
-		d, err := WithFiles(d, sent, was.Files)
+		sent, err := files(was.Files)
+		if err != nil {
+			return d, err
+		}
+		d, err = WithFiles(d, sent, was.Files)
 		if err != nil {
 			return d, err
 		}

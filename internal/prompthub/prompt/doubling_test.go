@@ -275,6 +275,7 @@ func TestDoubling(t *testing.T) {
 		{Name: "Files.WrittenSkill", With: files(func(f prompt.Files) { f.WrittenSkill() })},
 		{Name: "CheckPath", With: text(func(s string) { _ = prompt.CheckPath(s) })},
 		{Name: "IsText", With: text(func(s string) { prompt.IsText([]byte(s)) })},
+		{Name: "Quoted", With: text(func(s string) { prompt.Quoted([]byte(s)) })},
 		{Name: "NewFile", With: text(func(s string) { prompt.NewFile(prompt.FileBytes{Path: s, Bytes: []byte(s)}) })},
 		{Name: "NewFiles", With: text(func(s string) { _, _ = prompt.NewFiles([]prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) })},
 		{Name: "Files.Check", With: files(func(f prompt.Files) { _ = f.Check() })},

@@ -99,6 +99,20 @@ func (d FileDiff) Comparable() Files {
 // IsText reports whether the bytes of a file are a text: UTF-8 without a zero byte.
 func IsText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
+// Quoted returns how long a text is as JSON.
+func Quoted(b []byte) int {
+	n := len(b)
+	for _, c := range b {
+		switch {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+			n++
+		case c < ' ':
+			n += 5
+		}
+	}
+	return n
+}
+
 // WithTexts returns the difference with the texts of its files, if all of them are texts. All has
 // the bytes of those that may be compared by their SHA-256.
 func (d FileDiff) WithTexts(all map[string][]byte) FileDiff {

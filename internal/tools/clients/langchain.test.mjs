@@ -176,15 +176,33 @@ test('names of lists and answers can be used as they are', async () => {
   assert.equal(await listed(), undefined);
 });
 
-test('there are no skills and agents, and none is made of a prompt', async () => {
+test('skills are pushed, pulled, listed and deleted; agents are not kept', async () => {
+  const file = content => ({ type: 'file', content });
+  const text = '---\nname: pdf-forms\ndescription: Fills forms.\n---\n\nRun it.\n';
   await client.pushPrompt('no-skill', { object: PromptTemplate.fromTemplate('x {x}') });
-  for await (const other of client.listSkills()) assert.fail(`${other.repo_handle} is no skill`);
+  assert.equal(await client.skillExists('pdf-forms'), false);
+  const url = await client.pushSkill('pdf-forms', { files: { 'SKILL.md': file(text), 'scripts/fill.sh': file('#!/bin/sh\r\n'), 'a/ü': file('') }, tags: ['mine'] });
+  assert.match(url, /pdf-forms\/0000000[0-9]/);
+  const { files, commit_hash: first, commit_id: id } = await client.pullSkill('pdf-forms');
+  assert.deepEqual(files, { 'SKILL.md': file(text), 'scripts/fill.sh': file('#!/bin/sh\r\n'), 'a/ü': file('') });
+  assert.match(id, /^[0-9a-f]{8}-/);
+  assert.equal(await client.skillExists('pdf-forms'), true);
+  await client.pushSkill('pdf-forms', { files: { 'scripts/fill.sh': null, 'new.md': file('new') }, parentCommit: first });
+  assert.deepEqual(Object.keys((await client.pullSkill('pdf-forms')).files).sort(), ['SKILL.md', 'a/ü', 'new.md']);
+  assert.deepEqual(Object.keys((await client.pullSkill('pdf-forms', { version: first })).files).sort(), ['SKILL.md', 'a/ü', 'scripts/fill.sh']);
+  await assert.rejects(client.pushSkill('pdf-forms', { files: { 'x.md': file('x') }, parentCommit: first }), /409/);
+  await assert.rejects(client.pushSkill('pdf-forms', { files: { x: { type: 'skill', repo_handle: 'y' } } }), /REPO_TYPE_NOT_KEPT/);
+  const own1 = await own('GET', '/users/me/prompts/pdf-forms');
+  assert.equal(own1.description, 'Fills forms.');
+  await own('PUT', `/prompts/${own1.id}/labels/production`, { version: 2 });
+  assert.equal((await client.pullSkill('pdf-forms:production')).commit_hash, first);
+  const listed = []; for await (const s of client.listSkills()) listed.push(s.repo_handle);
+  assert.deepEqual(listed, ['pdf-forms']);
   for await (const other of client.listAgents()) assert.fail(`${other.repo_handle} is no agent`);
-  for (const push of ['pushSkill', 'pushAgent']) {
-    await assert.rejects(client[push]('a-skill', { files: { 'SKILL.md': { type: 'file', content: 'x' } } }), /REPO_TYPE_NOT_KEPT/);
-  }
-  assert.equal(await client.skillExists('a-skill'), false);
-  await assert.rejects(client.deleteSkill('no-skill'), /404/);
+  await assert.rejects(client.pushAgent('an-agent', { files: { 'AGENTS.md': file('x') } }), /REPO_TYPE_NOT_KEPT/);
+  for (const method of ['pullSkill', 'deleteSkill']) await assert.rejects(client[method]('no-skill'), /404/);
+  await client.deleteSkill('pdf-forms');
+  assert.equal(await client.skillExists('pdf-forms'), false);
   assert(await client.getPrompt('no-skill'));
 });
 

@@ -43,7 +43,7 @@ func (a *api) readBody(ctx huma.Context, next func(huma.Context)) {
 		a.readZIP(ctx, next)
 		return
 	case slices.Contains(withFiles, op.OperationID):
-		limit = maxFilesBody
+		limit = doors.MaxFilesBody
 	case op.OperationID == replacePrompt:
 		limit += maxFile
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/files/archive"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -21,12 +22,8 @@ import (
 
 const zipType = "application/zip"
 
-// maxFilesBody is how large the body of a request with files may be, in bytes: those of a version,
-// as base64, and the rest of the prompt.
-const maxFilesBody = 12 << 20
-
 // anyBody lets huma take what readBody has let pass.
-const anyBody = 2 * maxFilesBody
+const anyBody = 2 * doors.MaxFilesBody
 
 func (a *api) files() {
 	tags := []string{"files"}
@@ -147,7 +144,7 @@ type leftOutKey struct{}
 // readZIP makes the JSON body that says what an archive and the query say, and goes on with it.
 func (a *api) readZIP(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	b, err := a.Admission.ReadBody(w, r, maxFilesBody)
+	b, err := a.Admission.ReadBody(w, r, doors.MaxFilesBody)
 	var folder archive.Folder
 	if err == nil { // unpacked, it may be a hundred times as large
 		var leave func()

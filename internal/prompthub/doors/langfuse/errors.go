@@ -61,6 +61,9 @@ func issues(fields []httpjson.Field) []issue {
 	list := make([]issue, len(fields))
 	for i, f := range fields {
 		list[i] = issue{Code: "custom", Path: path(f.Location), Message: f.Message}
+		if file, ok := f.Value.(string); ok && f.Location == "files" && file != "" {
+			list[i].Path = append(list[i].Path, file)
+		}
 	}
 	return list
 }

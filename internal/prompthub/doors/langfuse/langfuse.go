@@ -1,5 +1,5 @@
-// Package langfuse is the door for programs that speak to Langfuse: its routes for prompts, as its
-// SDKs use them, over the Service. A user takes the part of a project there, and an access token is
+// Package langfuse is the door for programs that speak to Langfuse: its routes for prompts and
+// skills, as its SDKs use them, over the Service. A user takes the part of a project there, and an access token is
 // the pair of keys: its id the public one, its secret the secret one. They see the user's own
 // prompts, by name.
 //
@@ -14,9 +14,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
+	"prompthub/internal/prompthub/promptdb"
 )
 
 // Prefix is the path that all routes begin with: what the SDKs are given as base URL.
@@ -26,14 +29,20 @@ const (
 	prompts  = Prefix + "/api/public/v2/prompts"
 	old      = Prefix + "/api/public/prompts" // before there were labels
 	projects = Prefix + "/api/public/projects"
+	skills   = Prefix + "/api/public/unstable/skills"
+	contents = skills + "/files/content"
 )
 
-type server struct{ doors.Foreign }
+type server struct {
+	doors.Foreign
+	seen *lru.Cache[seenKey, promptdb.Numbered] // versions with the files that were named last
+}
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux around it
 // must not clean them.
 func New(f doors.Foreign) http.Handler {
-	s := &server{f}
+	seen, _ := lru.New[seenKey, promptdb.Numbered](maxSeen) // whose size is above 0
+	s := &server{f, seen}
 	return f.Handler(fail, http.HandlerFunc(s.serve))
 }
 
@@ -58,6 +67,13 @@ var routes = map[string]action{
 	"PATCH " + prompts + "/{name}/versions/{version}": (*server).label,
 	"GET " + old:                                      (*server).getOld,
 	"GET " + projects:                                 (*server).project,
+	"GET " + skills:                                   (*server).listSkills,
+	"POST " + skills:                                  (*server).createSkill,
+	"GET " + skills + "/{name}":                       (*server).getSkill,
+	"PATCH " + skills + "/{name}":                     (*server).tagSkill,
+	"PATCH " + skills + "/{name}/versions/{version}":  (*server).labelSkill,
+	"DELETE " + skills + "/{name}/versions/{version}": (*server).deleteSkill,
+	"GET " + contents:                                 (*server).getContents,
 }
 
 // Patterns returns the routes as a ServeMux would know them.
@@ -75,8 +91,10 @@ func Patterns() []string {
 func find(method, path string) (pattern, name, version string) {
 	rest, below := strings.CutPrefix(path, prompts+"/")
 	switch {
-	case !below && (path == prompts || path == old || path == projects):
+	case !below && (path == prompts || path == old || path == projects || path == skills || path == contents):
 		return path, "", ""
+	case strings.HasPrefix(path, skills+"/"):
+		return findSkill(strings.TrimPrefix(path, skills+"/"))
 	case !below || rest == "":
 		return "", "", ""
 	}
@@ -88,6 +106,20 @@ func find(method, path string) (pattern, name, version string) {
 	}
 	name, err := url.PathUnescape(rest)
 	if err != nil {
+		return "", "", ""
+	}
+	return pattern, name, version
+}
+
+// findSkill is find below the path of skills. Their names have no slash.
+func findSkill(rest string) (pattern, name, version string) {
+	name, version, numbered := strings.Cut(rest, "/versions/")
+	pattern = skills + "/{name}"
+	if numbered {
+		pattern += "/versions/{version}"
+	}
+	name, err := url.PathUnescape(name)
+	if err != nil || name == "" || numbered && version == "" || strings.Contains(version, "/") {
 		return "", "", ""
 	}
 	return pattern, name, version
@@ -105,7 +137,11 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	httpjson.SetRoute(r.Context(), method+" "+path)
-	s.Take(w, r, func(c doors.Caller, body []byte) error {
+	limit := doors.BodyLimit(s.MaxText)
+	if method == http.MethodPost && path == skills {
+		limit = doors.MaxFilesBody
+	}
+	s.TakeUpTo(w, r, limit, func(c doors.Caller, body []byte) error {
 		req := request{c, name, version, r.URL.Query(), body}
 		if err := req.readable(); err != nil {
 			return err
@@ -116,6 +152,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		if p, ok := answer.(wirePrompt); ok && p.loss != "" {
 			w.Header().Set("X-PromptHub-Loss", p.loss)
+		}
+		if path == contents {
+			w.Header().Set("Cache-Control", "no-store")
 		}
 		write(w, status, c.MayKnow(answer))
 		return nil
@@ -146,7 +185,7 @@ func missing(ctx context.Context, path string) error {
 		}
 	}
 	if methods == nil {
-		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such route: this service has prompts, and takes no traces, scores or datasets")
+		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such route: this service has prompts and skills, and takes no traces, scores or datasets")
 	}
 	p := httpjson.NewProblem(ctx, http.StatusMethodNotAllowed, "there is no such route for this method")
 	p.SetHeader("Allow", strings.Join(methods, ", "))

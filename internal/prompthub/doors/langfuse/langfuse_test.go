@@ -46,7 +46,7 @@ func TestRoutes(t *testing.T) {
 	head := c.do(http.MethodHead, path("p", ""), "").is(200)
 	require.Empty(t, head.body)
 	require.Equal(t, "application/json", c.get("p", "").header.Get("Content-Type"))
-	require.Len(t, langfuse.Patterns(), 7)
+	require.Len(t, langfuse.Patterns(), 14)
 }
 
 // A project is the user whose keys they are, and his prompts name it.

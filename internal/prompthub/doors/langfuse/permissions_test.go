@@ -1,6 +1,8 @@
 package langfuse_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/http"
@@ -42,12 +44,28 @@ var matrix = []route{
 	{"PATCH " + base + "/{name}/versions/{version}", base + "/%s/versions/1", `{"newLabels":["a"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
 	{"DELETE " + base + "/{name}", base + "/%s", "", auth.ScopePublish, "204 204 204 404 404", 404},
 	{"DELETE " + base + "/{name}", base + "/%s?version=1", "", auth.ScopePublish, "204 204 204 404 404", 404},
+	{"GET " + skills, skills + "?name=skill-%s", "", auth.ScopeRead, "200 200 200 200 200", 200},
+	{"GET " + skills + "/{name}", skills + "/skill-%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET " + skills + "/{name}", skills + "/skill-%s?version=2", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"GET " + skills + "/files/content", skills + "/files/content?sha256Hashes=" + url.QueryEscape(hashOf("of skill-")) + "#%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{"POST " + skills, skills, `{"files":[{"path":"SKILL.md","content":"---\nname: skill-%s\ndescription: New.\n---\nNew.\n"}]}`, auth.ScopeWrite, "201 201 201 201 201", 201},
+	{"PATCH " + skills + "/{name}", skills + "/skill-%s", `{"tags":["a"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
+	{"PATCH " + skills + "/{name}/versions/{version}", skills + "/skill-%s/versions/1", `{"labels":["a","production"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
+	{"DELETE " + skills + "/{name}/versions/{version}", skills + "/skill-%s/versions/1", "", auth.ScopePublish, "200 200 200 404 404", 404},
+}
+
+const skills = "/lf/api/public/unstable/skills"
+
+func hashOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // ask sends the request of a route for a prompt.
 func (r route) ask(c client, name string) answer {
 	method, _, _ := strings.Cut(r.pattern, " ")
-	return c.do(method, strings.Replace(r.path, "%s", url.PathEscape(name), 1), strings.Replace(r.body, "%s", name, 1))
+	path, _, _ := strings.Cut(strings.Replace(r.path, "%s", url.PathEscape(name), 1), "#")
+	return c.do(method, path, strings.Replace(r.body, "%s", name, 1))
 }
 
 // needs returns the scope that the author's token needs for a prompt.
@@ -76,8 +94,8 @@ func TestPermissions(t *testing.T) {
 				switch needs := r.needs(target); {
 				case name == "another user":
 					require.Equal(t, r.other, got.status, what)
-					unknown := r.ask(c, "nobody has this")
-					require.Equal(t, anonymous(unknown.body, "nobody has this"), anonymous(got.body, target), "it can be told from one that nobody has: %s", what)
+					unknown := r.ask(c, "nobody-has-this")
+					require.Equal(t, anonymous(unknown.body, "nobody-has-this"), anonymous(got.body, target), "it can be told from one that nobody has: %s", what)
 				case name == "reader" && needs != auth.ScopeRead, name == "writer" && needs == auth.ScopePublish:
 					require.Equal(t, 403, got.status, what)
 				case name == "reader", name == "writer":
@@ -93,7 +111,7 @@ func TestPermissions(t *testing.T) {
 }
 
 // varying is what two answers differ in that say the same.
-var varying = regexp.MustCompile(`"(requestId|id|createdAt|updatedAt)":"[^"]+"`)
+var varying = regexp.MustCompile(`"(requestId|id|createdAt|updatedAt|sha256Hash|blobId)":"[^"]+"|"contentLength":\d+`)
 
 func anonymous(body, name string) string {
 	return strings.ReplaceAll(varying.ReplaceAllString(body, ""), name, "NAME")
@@ -107,20 +125,34 @@ func (w *world) target(t *testing.T, ann client, target string) {
 	}
 	ann.made(fields{"name": target, "prompt": "one", "labels": []string{"production"}})
 	ann.made(fields{"name": target, "prompt": "two"})
-	v, err := w.service.GetByName(t.Context(), ann.user, library.IDOf(ann.user), target, library.WantedVersion{})
-	require.NoError(t, err)
+	name := "skill-" + target
+	ann.skill(name, "one")
+	ann.do(http.MethodPatch, skills+"/"+name+"/versions/1", `{"labels":["production"]}`).is(http.StatusOK)
+	ann.skill(name, "two")
 	switch target {
 	case "public":
 		publish(t, w, "ann", target)
+		publish(t, w, "ann", name)
 		// Versions before the first public one stay their author's.
 		ann.made(fields{"name": target, "prompt": "three", "labels": []string{"production"}})
 	case "hidden":
-		publish(t, w, "ann", target)
 		root := auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
-		require.NoError(t, w.service.Hide(t.Context(), root, v.ID, "x"))
+		for _, name := range []string{target, name} {
+			publish(t, w, "ann", name)
+			v, err := w.service.GetByName(t.Context(), ann.user, library.IDOf(ann.user), name, library.WantedVersion{})
+			require.NoError(t, err)
+			require.NoError(t, w.service.Hide(t.Context(), root, v.ID, "x"))
+		}
 	case "deleted":
 		ann.delete(target, "").is(http.StatusNoContent)
+		ann.delete(name, "").is(http.StatusNoContent)
 	}
+}
+
+// skill makes a version of a skill with a text.
+func (c client) skill(name, text string) skillObject {
+	c.t.Helper()
+	return c.files(file{"path": "SKILL.md", "content": "---\nname: " + name + "\ndescription: About.\n---\n\n" + text + "\n"}, file{"path": "a.txt", "content": "of skill-"})
 }
 
 // callers are all but the author with a token that may do everything.

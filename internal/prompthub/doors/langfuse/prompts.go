@@ -168,11 +168,16 @@ func (s *server) delete(ctx context.Context, r request) (int, any, error) {
 	if want == (library.WantedVersion{}) {
 		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, library.Match{Any: true}))
 	}
+	return http.StatusNoContent, nil, s.deleteOne(ctx, r, v)
+}
+
+// deleteOne deletes the version that a view shows; the prompt with its only one.
+func (s *server) deleteOne(ctx context.Context, r request, v library.View) error {
 	page, err := s.Service.Named(ctx, r.User, library.NamedQuery{Name: v.Name, Page: 1, Limit: 1})
 	if err == nil && len(page.Items) == 1 && slices.Equal(page.Items[0].Numbers, []int64{v.ShownVersion.Number}) {
-		return http.StatusNoContent, nil, needed(s.Service.Delete(ctx, r.User, v.ID, library.Match{Any: true})) // the only version
+		return needed(s.Service.Delete(ctx, r.User, v.ID, library.Match{Any: true})) // the only version
 	}
-	return http.StatusNoContent, nil, needed(s.Service.DeleteVersion(ctx, r.User, v.ID, v.ShownVersion.Number))
+	return needed(s.Service.DeleteVersion(ctx, r.User, v.ID, v.ShownVersion.Number))
 }
 
 // needed makes of a conflict, which says what others need of a prompt, an invalid request: so it is

@@ -159,6 +159,8 @@ func newCommit(id prompt.ID, v prompt.Version) commit {
 	return commit{ID: commitID(hash), Hash: hash, CreatedAt: httpjson.FormatTime(v.At), UpdatedAt: httpjson.FormatTime(v.At), Message: v.Message}
 }
 
+const pushedMessage = "Pushed by a client of LangSmith"
+
 type newCommitBody struct {
 	Manifest jsontext.Value `json:"manifest"`
 	Parent   string         `json:"parent_commit"`
@@ -217,7 +219,7 @@ func (s *server) commit(ctx context.Context, r request) (any, error) {
 	if c.Same(v.Content()) {
 		return nil, fault.New(fault.Conflict, "Nothing to commit: the prompt has not changed since the latest commit")
 	}
-	message := cmp.Or(in.Message, "Pushed by a client of LangSmith")
+	message := cmp.Or(in.Message, pushedMessage)
 	made, err := s.Service.Patch(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, func(d *prompt.Draft) {
 		*d = d.With(c)
 		d.Message = message

@@ -1,5 +1,5 @@
 // Package langsmith is the door for programs that keep prompts in the hub of LangSmith: its routes
-// for prompts, as the clients of LangSmith and LangChain use them, over the Service. A prompt is a
+// for prompts and skills, as the clients of LangSmith and LangChain use them, over the Service. A prompt is a
 // repository there, a version a commit, a label a tag of a commit, and a vote a like.
 //
 // A manifest is what LangChain makes of a prompt. It is made from the prompt, unless the pushed one
@@ -24,6 +24,9 @@ import (
 
 // Prefix is the path that all routes begin with: the endpoint of clients.
 const Prefix = "/ls"
+
+// directories is where the files of a skill are.
+const directories = "/v1/platform/hub/repos/{owner}/{repo}/directories"
 
 type server struct {
 	doors.Foreign
@@ -67,6 +70,9 @@ func build(f doors.Foreign) *server {
 	s.handle("POST /commits/{owner}/{repo}", s.commit)
 	s.handle("GET /commits/{owner}/{repo}/{commit}", s.pull)
 	s.handle("POST /likes/{owner}/{repo}", s.like)
+	s.handle("GET "+directories, s.pullDirectory)
+	s.handle("DELETE "+directories, s.deleteDirectory)
+	s.handle("POST "+directories+"/commits", s.commitDirectory)
 	return s
 }
 
@@ -83,8 +89,12 @@ func (s *server) handle(pattern string, act func(context.Context, request) (any,
 	method, path, _ := strings.Cut(pattern, " ")
 	pattern = method + " " + Prefix + path
 	s.patterns = append(s.patterns, pattern)
+	limit := doors.BodyLimit(s.MaxText)
+	if path == directories+"/commits" {
+		limit = doors.MaxFilesBody
+	}
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		s.Take(w, r, func(c doors.Caller, body []byte) error {
+		s.TakeUpTo(w, r, limit, func(c doors.Caller, body []byte) error {
 			answer, err := act(r.Context(), request{c, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("commit"), r.URL.Query(), body})
 			if err == nil {
 				write(w, c.MayKnow(answer))

@@ -31,7 +31,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		}
 	}
 	var last library.View
-	for i := range 2000 {
+	for i := range 1999 { // with a skill as many as a list takes
 		d := draft(i)
 		if i%80 > 0 {
 			d.Text = fmt.Sprintf("short %d", i)
@@ -47,7 +47,12 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		})
 		require.NoError(t, err)
 	}
-	values := map[string][]string{"owner": {"-"}, "repo": {last.Name}, "commit": {"latest"}}
+	large := []library.SentFile{{Path: "SKILL.md", Bytes: []byte(toolMD)}, {Path: "a.txt", Bytes: []byte(strings.Repeat("xyz\"", 3<<18))}, {Path: "b.txt", Bytes: []byte(strings.Repeat("жж", 3<<18))}}
+	d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Public}, large, nil)
+	require.NoError(t, err)
+	_, _, err = w.service.Create(t.Context(), user("ann"), d, "")
+	require.NoError(t, err)
+	values := map[string][]string{"owner": {"-"}, "repo": {last.Name, "tool"}, "commit": {"latest"}}
 	var ways []heap.Way
 	for _, query := range []string{"?limit=100", "?limit=100&offset=100&query=prompt"} {
 		ways = append(ways, func(page string) (status int, answer string) {

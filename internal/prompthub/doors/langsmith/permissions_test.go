@@ -107,7 +107,17 @@ var matrix = []route{
 	{"POST /ls/repos/{owner}/{repo}/tags", "/repos/{owner}/{repo}/tags", `{"tag_name":"a","commit_id":"production"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
 	{"PATCH /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", `{"description":"x"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
 	{"DELETE /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{"GET " + directories, directory, "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"GET " + directories, directory + "?repo_type=skill&commit=production", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{"POST " + directories + "/commits", directory + "/commits", `{"files":{"new.txt":{"type":"file","content":"new"}}}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{"DELETE " + directories, directory, "", auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
 }
+
+// The directory of a skill that is next to each target.
+const (
+	directories = "/ls/v1/platform/hub/repos/{owner}/{repo}/directories"
+	directory   = "/v1/platform/hub/repos/{owner}/skill-{repo}/directories"
+)
 
 const manifest = `{"manifest":{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],"kwargs":{"template":"new {x}"}}}`
 
@@ -127,6 +137,7 @@ func TestPermissions(t *testing.T) {
 		for i, target := range targets {
 			w := newWorld(t)
 			w.target(t, target)
+			w.skill(t, target)
 			key := w.service.AuthorKey("ann")
 			what := r.pattern + " " + r.path + " of " + target
 			_, reader := w.token("ann", library.TokenDraft{}, auth.ScopeRead)
@@ -178,10 +189,24 @@ func anonymous(a *httptest.ResponseRecorder, name string) string {
 // target makes a prompt of ann's, of two versions; where others may see it, the second alone.
 func (w *world) target(t *testing.T, target string) {
 	t.Helper()
+	w.store(t, target, prompt.Draft{Name: target, Title: target, Text: "one"})
+}
+
+// skill makes a skill next to it.
+func (w *world) skill(t *testing.T, target string) {
+	t.Helper()
+	file := library.SentFile{Path: "SKILL.md", Bytes: []byte("---\nname: skill-" + target + "\ndescription: One.\n---\nOne.\n")}
+	d, err := library.WithFiles(prompt.Draft{Title: target}, []library.SentFile{file}, nil)
+	require.NoError(t, err)
+	w.store(t, target, d)
+}
+
+func (w *world) store(t *testing.T, target string, d prompt.Draft) {
+	t.Helper()
 	if target == "unknown" {
 		return
 	}
-	d := prompt.Draft{Name: target, Title: target, Text: "one", Visibility: prompt.Private}
+	d.Visibility = prompt.Private
 	v, _, err := w.service.Create(t.Context(), user("ann"), d, "")
 	require.NoError(t, err)
 	w.now = w.now.Add(time.Second)
@@ -212,32 +237,42 @@ func TestPublishingNeedsAScope(t *testing.T) {
 	require.Contains(t, w.do(writer, "GET", "/repos/-/p", "").Body.String(), `"is_public":false`)
 }
 
-// All that is here is a prompt. A list of other types has none, and one of another type is not
-// made.
+// Prompts with files are skills, and all are prompts. Lists of other types have none, and a
+// repository of another type is not made.
 func TestTypesOfRepositories(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, ann := w.token("ann", library.TokenDraft{})
 	w.target(t, "private")
+	w.skill(t, "private")
 	for query, want := range map[string]int{
-		"": 1, "?repo_type=prompt": 1, "?repo_types=prompt": 1, "?repo_types=skill&repo_types=prompt": 1, "?repo_type=": 1,
-		"?repo_type=skill": 0, "?repo_type=agent": 0, "?repo_type=file": 0, "?repo_types=skill&repo_types=agent": 0, "?repo_type=else": 0,
+		"": 2, "?repo_type=prompt": 2, "?repo_types=prompt": 2, "?repo_types=skill&repo_types=prompt": 2, "?repo_type=": 2,
+		"?repo_type=skill": 1, "?repo_type=agent": 0, "?repo_type=file": 0, "?repo_types=skill&repo_types=agent": 1, "?repo_type=else": 0,
+		"?repo_type=skill&query=none": 0, "?repo_type=skill&is_public=true": 0,
 	} {
 		var list struct {
-			Repos []any
+			Repos []struct {
+				Name string `json:"full_name"`
+				Type string `json:"repo_type"`
+			}
 			Total int
 		}
 		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos"+query, "").Body.Bytes(), &list))
 		require.Equal(t, want, list.Total, query)
 		require.Len(t, list.Repos, want, query)
+		for _, r := range list.Repos {
+			require.Equal(t, r.Name == "-/skill-private", r.Type == "skill", r)
+		}
 	}
-	for _, other := range []string{"skill", "agent", "file", "else"} {
+	for _, other := range []string{"agent", "file", "else"} {
 		a := w.do(ann, "POST", "/repos", `{"repo_handle":"other","repo_type":"`+other+`"}`)
 		require.Equal(t, 422, a.Code, other)
 		require.Contains(t, a.Body.String(), `"code":"REPO_TYPE_NOT_KEPT"`, other)
 		require.Equal(t, 404, w.do(ann, "GET", "/repos/-/other", "").Code, other)
 	}
 	require.Equal(t, 200, w.do(ann, "POST", "/repos", `{"repo_handle":"other","repo_type":"prompt"}`).Code)
+	require.Equal(t, 200, w.do(ann, "POST", "/repos", `{"repo_handle":"a-skill","repo_type":"skill"}`).Code)
+	require.Contains(t, w.do(ann, "POST", "/repos", `{"repo_handle":"a_skill","repo_type":"skill"}`).Body.String(), "BAD_SKILL")
 }
 
 // Before its first commit a prompt has none, however it is asked for.

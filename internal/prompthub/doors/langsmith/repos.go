@@ -56,6 +56,7 @@ func handleOf(u library.User) string {
 type repo struct {
 	ID          string   `json:"id"`
 	Handle      string   `json:"repo_handle"`
+	Type        string   `json:"repo_type"`
 	Owner       string   `json:"owner"`
 	FullName    string   `json:"full_name"`
 	TenantID    string   `json:"tenant_id"`
@@ -82,9 +83,12 @@ func (s *server) encode(v library.View, owner string) repo {
 		handle = cmp.Or(v.Slug, string(v.ID))
 	}
 	p := repo{
-		ID: string(v.ID), Handle: handle, Owner: owner, FullName: owner + "/" + handle, TenantID: s.Service.AuthorKey(v.AuthorID),
+		ID: string(v.ID), Handle: handle, Type: typePrompt, Owner: owner, FullName: owner + "/" + handle, TenantID: s.Service.AuthorKey(v.AuthorID),
 		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public, CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 		Likes: int64(v.Likes), LikedByMe: v.MyVote == prompt.Like,
+	}
+	if library.HasFiles(v) {
+		p.Type = typeSkill
 	}
 	for _, t := range v.Tags {
 		p.Tags = append(p.Tags, string(t))
@@ -207,8 +211,11 @@ type newRepo struct {
 	IsPublic    bool     `json:"is_public"`
 }
 
-// typePrompt is the type of all repositories here. LangSmith has skills, agents and files besides.
-const typePrompt = "prompt"
+// The types of repositories here. LangSmith has agents and files besides.
+const (
+	typePrompt = "prompt"
+	typeSkill  = "skill" // a prompt with files
+)
 
 // RepoTypeNotKept says that a repository of another type cannot be made.
 const RepoTypeNotKept fault.Code = "REPO_TYPE_NOT_KEPT"
@@ -233,8 +240,11 @@ func (s *server) createRepo(ctx context.Context, r request) (any, error) {
 	if strings.TrimSpace(in.Handle) == "" {
 		return nil, fault.New(fault.Invalid, "give the prompt a repo_handle")
 	}
-	if in.Type != "" && in.Type != typePrompt {
-		return nil, fault.Coded(fault.Invalid, RepoTypeNotKept, "leave repo_type out, or make it prompt: this service keeps prompts, and no skills, agents or files as LangSmith has them")
+	switch {
+	case in.Type == typeSkill && !prompt.ValidSlug(in.Handle):
+		return nil, fault.Coded(fault.Invalid, prompt.BadSkill, "call the skill by at most 64 of a-z 0-9 and single hyphens inside, as its SKILL.md must")
+	case in.Type != "" && in.Type != typePrompt && in.Type != typeSkill:
+		return nil, fault.Coded(fault.Invalid, RepoTypeNotKept, "leave repo_type out, or make it prompt or skill: this service keeps no agents or files as LangSmith has them")
 	}
 	tags, own, err := s.Service.SplitTags(ctx, in.Tags, nil)
 	if err != nil {
@@ -361,23 +371,24 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 		q.Visibility = prompt.Private
 	}
 	out := repos{Repos: []repo{}}
-	if r.query.Get("is_archived") == "true" || !r.wantsPrompts() {
+	ofAll, ofSkills := r.wants(typePrompt), r.wants(typeSkill)
+	if r.query.Get("is_archived") == "true" || !ofAll && !ofSkills {
 		return out, nil
 	}
 	page, err := s.Service.Mine(ctx, r.User, q)
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(page.Items, func(v library.View) bool { return !matches(v, r.query.Get("query")) })
+	found := slices.DeleteFunc(page.Items, func(v library.View) bool { return !ofAll && !library.HasFiles(v) || !matches(v, r.query.Get("query")) })
 	out.Total = len(found)
 	out.Repos, err = s.encodeAll(ctx, r, found[min(offset, len(found)):min(offset+limit, len(found))], mine)
 	return out, err
 }
 
-// wantsPrompts reports whether a list has prompts among the types that it is narrowed to.
-func (r request) wantsPrompts() bool {
-	types := strings.Trim(r.query.Get("repo_type")+","+r.query.Get("repo_types"), ",")
-	return types == "" || slices.Contains(strings.Split(types, ","), typePrompt)
+// wants reports whether a list has a type among those that it is narrowed to.
+func (r request) wants(repoType string) bool {
+	types := strings.Trim(r.query.Get("repo_type")+","+strings.Join(r.query["repo_types"], ","), ",")
+	return types == "" || slices.Contains(strings.Split(types, ","), repoType)
 }
 
 func matches(v library.View, text string) bool {

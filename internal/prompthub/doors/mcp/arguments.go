@@ -88,26 +88,42 @@ func meant(s *jsonschema.Schema, value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// mistyped says of an argument, or of its first element, which type it must have, and nothing if it
-// has that.
+// mistyped says of an argument, or of the first part of it that is wrong, which type it must have,
+// and nothing if it has that.
 func mistyped(name string, s *jsonschema.Schema, value jsontext.Value) []string {
 	if !fits(s, value) {
 		return []string{name + " must be " + wanted[s.Type]}
 	}
 	var elements []jsontext.Value
-	if s.Type == "array" && json.Unmarshal(value, &elements) == nil {
+	if s != nil && s.Type == "array" && json.Unmarshal(value, &elements) == nil {
 		for i, e := range elements {
-			if !fits(s.Items, e) {
-				return []string{fmt.Sprintf("%s[%d] must be %s", name, i, wanted[s.Items.Type])}
+			if wrong := mistyped(fmt.Sprintf("%s[%d]", name, i), s.Items, e); wrong != nil {
+				return wrong
 			}
 		}
 	}
 	var members map[string]jsontext.Value
-	if s.Type == "object" && json.Unmarshal(value, &members) == nil {
-		for _, member := range slices.Sorted(maps.Keys(members)) {
-			if !fits(s.AdditionalProperties, members[member]) {
-				return []string{fmt.Sprintf("%s.%.40s must be %s", name, member, wanted[s.AdditionalProperties.Type])}
+	if s == nil || s.Type != "object" || json.Unmarshal(value, &members) != nil {
+		return nil
+	}
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		of := s.AdditionalProperties
+		if s.Properties != nil {
+			if of = s.Properties[member]; of == nil {
+				return []string{fmt.Sprintf("there is no %.40q in %s, which has %s", member, name, strings.Join(s.PropertyOrder, ", "))}
 			}
+			if members[member].Kind() == 'n' {
+				delete(members, member) // none, as of an argument
+				continue
+			}
+		}
+		if wrong := mistyped(fmt.Sprintf("%s.%.40s", name, member), of, members[member]); wrong != nil {
+			return wrong
+		}
+	}
+	for _, member := range s.Required {
+		if _, ok := members[member]; !ok {
+			return []string{name + "." + member + " is missing"}
 		}
 	}
 	return nil

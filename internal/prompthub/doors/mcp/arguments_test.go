@@ -41,6 +41,7 @@ func TestArgumentsAsClientsSendThem(t *testing.T) {
 	needed := map[string]object{
 		"search_prompts": {"query": "a"}, "get_prompt": {"id": "hail"}, "render_prompt": {"id": "hail", "values": object{"who": "Caesar"}}, "list_tags": {},
 		"suggest": {}, "save_prompt": {"title": "A", "content": "B"}, "update_prompt": {"id": "hail"}, "vote_prompt": {"id": "hail", "vote": "none"},
+		"read_file": {"id": "hail", "path": "SKILL.md"},
 	}
 	tools := listedTools(t, ann)
 	require.Len(t, tools, len(needed))

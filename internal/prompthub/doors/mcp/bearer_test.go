@@ -42,7 +42,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 	later := w.now.Add(time.Hour)
 	good := token("api://prompts", later)
 	require.Equal(t, []string{"private"}, good.list(object{}).names())
-	var p mcp.Prompt
+	var p mcp.FullPrompt
 	good.tool("update_prompt", object{"id": "private", "visibility": "public"}).gives(&p)
 	require.Equal(t, "public", p.Visibility, "who signed in himself may publish")
 

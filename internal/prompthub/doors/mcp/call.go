@@ -31,11 +31,20 @@ type call struct {
 	refused error // why the caller may not do what it asked for: it is told by the status
 }
 
-// A set is the prompts that an endpoint lists: those under a tag, those of an author, or, of
-// neither, the caller's own. At the endpoint of a workspace the caller acts for it.
+// A set is the prompts that an endpoint lists: those under a tag, those of an author, those of a
+// collection, or, of none, the caller's own. At the endpoint of a workspace the caller acts for it.
 type set struct {
-	tag    prompt.Tag
-	handle string
+	tag        prompt.Tag
+	handle     string // of an author, or of the owner of a collection
+	collection string // its slug
+}
+
+// author returns the handle of the author of all prompts of a set, "" for none.
+func (s set) author() string {
+	if s.collection != "" {
+		return ""
+	}
+	return s.handle
 }
 
 type callKey struct{}
@@ -110,7 +119,7 @@ func setOf(r *http.Request) (set, error) {
 		}
 		s.tag = tag
 	}
-	s.handle = r.PathValue("handle")
+	s.handle, s.collection = r.PathValue("handle"), r.PathValue("collection")
 	if s.handle == library.Me || s.handle != "" && !prompt.NamesUser(s.handle) {
 		return s, fault.New(fault.NotFound, "there is no such user")
 	}

@@ -30,14 +30,14 @@ func TestHostileMessages(t *testing.T) {
 	}
 	values := []any{long, nested, nil, 1e300, -1, true, []any{}, object{}, []string{long}, object{long: long}, "\x00", "\u202e", "../../etc/passwd", strings.Repeat("@", 1000), strings.Repeat("_", 1000)}
 	methods := map[string][]string{
-		"prompts/list": {"cursor"}, "prompts/get": {"name", "arguments"}, "skills/list": {"cursor"}, "skills/get": {"uri"}, "resources/read": {"uri"},
+		"prompts/list": {"cursor"}, "prompts/get": {"name", "arguments"}, "skills/list": {"cursor"}, "skills/get": {"uri"}, "resources/read": {"uri"}, "resources/directory/read": {"uri", "cursor"},
 		"resources/list": {"cursor"}, "resources/templates/list": {"cursor"}, "tools/list": {"cursor"}, "completion/complete": {"ref", "argument", "context"},
 		"tools/call": {"name", "arguments"}, "initialize": {"protocolVersion", "capabilities", "clientInfo"}, "server/discover": {"x"}, "none": {"x"},
 	}
 	arguments := map[string][]string{
-		"search_prompts": {"query", "tag", "tags", "mine", "limit", "cursor"}, "get_prompt": {"id"}, "render_prompt": {"id", "values"},
+		"search_prompts": {"query", "tag", "tags", "mine", "limit", "cursor"}, "get_prompt": {"id"}, "read_file": {"id", "path", "version"}, "render_prompt": {"id", "values"},
 		"list_tags": {"x"}, "suggest": {"title", "content"}, "save_prompt": {"title", "content", "name", "description", "tags"}, "vote_prompt": {"id", "vote"},
-		"update_prompt": {"id", "title", "content", "description", "tags", "visibility", "message", "revision"},
+		"update_prompt": {"id", "title", "content", "description", "tags", "visibility", "message", "revision", "files"},
 	}
 	sent := 0
 	check := func(a answer) {

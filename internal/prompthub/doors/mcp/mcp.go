@@ -70,7 +70,7 @@ func Mount(next, door http.Handler) http.Handler {
 // serves reports whether a path belongs to the door.
 func serves(path string) bool {
 	return path == Prefix || strings.HasPrefix(path, Prefix+"/") || strings.HasPrefix(path, wellKnown) ||
-		(strings.HasPrefix(path, "/u/") || strings.HasPrefix(path, "/t/")) && strings.Contains(path, wellKnown)
+		(strings.HasPrefix(path, "/u/") || strings.HasPrefix(path, "/t/") || strings.HasPrefix(path, "/c/")) && strings.Contains(path, wellKnown)
 }
 
 func build(c Config) *handler {
@@ -85,7 +85,7 @@ func build(c Config) *handler {
 		// under the Functions host every request comes from this machine; auth.Dev has its own
 		DisableLocalhostProtection: true,
 	})
-	for _, set := range []string{"", "/t/{tag}", "/u/{handle}"} {
+	for _, set := range []string{"", "/t/{tag}", "/u/{handle}", "/c/{handle}/{collection}"} {
 		d.handle("POST "+Prefix+set, d.serve)
 		d.handle("GET "+set+agentSkills+"/index.json", d.index)
 		d.handle("GET "+set+agentSkills+"/{skill}/"+prompt.SkillFile, d.file)
@@ -121,7 +121,7 @@ func (d *handler) server() *sdk.Server {
 	capabilities := &sdk.ServerCapabilities{
 		Prompts: &sdk.PromptCapabilities{}, Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 	}
-	capabilities.AddExtension(skillsExtension, nil)
+	capabilities.AddExtension(skillsExtension, map[string]any{"directoryRead": true})
 	s := sdk.NewServer(&sdk.Implementation{Name: "prompthub", Title: "PromptHub", Version: d.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
 	})

@@ -50,6 +50,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	id := string(last.ID)
 	name := object{"name": strings.Repeat("字", 1000)}
+	folder := string(w.folder(prompt.Public, sent("a.txt", strings.Repeat("\x01", 128<<10))).ID)
 	for _, method := range []string{"prompts/list", "resources/list", "resources/templates/list", "skills/list", "tools/list"} {
 		ask(method, object{})
 	}
@@ -60,7 +61,7 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		"search_prompts": {"query": "common", "limit": 50}, "get_prompt": {"id": id}, "list_tags": {},
 		"render_prompt": {"id": id, "values": name}, "suggest": {"title": "Common", "content": text},
 		"save_prompt": {"title": "Another", "content": text}, "update_prompt": {"id": id, "content": text + "!"},
-		"vote_prompt": {"id": id, "vote": "like"},
+		"vote_prompt": {"id": id, "vote": "like"}, "read_file": {"id": folder, "path": "a.txt"},
 	}
 	for _, tool := range tools.Tools {
 		require.Contains(t, arguments, tool.Name)
@@ -73,7 +74,10 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		Name: "tagged", Title: "Tagged", Text: text, Tags: []prompt.Tag{"writing"}, Visibility: prompt.Public,
 	})
 	w.settle()
-	values := map[string][]string{"tag": {"writing"}, "handle": {"ann"}, "skill": {file[1], tagged.Slug}}
+	kit := prompt.CollectionDraft{Name: "Kit", Visibility: prompt.Public, Prompts: []prompt.ID{tagged.ID, last.ID, prompt.ID(folder)}}
+	_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), "kit", kit)
+	require.NoError(t, err)
+	values := map[string][]string{"collection": {"kit"}, "tag": {"writing"}, "handle": {"ann"}, "skill": {file[1], tagged.Slug, "a-folder"}}
 	var readsNoRows []string // what a token is asked of
 	for _, pattern := range mcp.Patterns() {
 		if _, path, _ := strings.Cut(pattern, " "); strings.Contains(path, "oauth-protected-resource") {

@@ -11,6 +11,7 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth"
+	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -21,16 +22,22 @@ const (
 	found     = "found"
 )
 
-// page returns a page of the prompts that an endpoint lists.
-func (d *handler) page(ctx context.Context, c *call, cursor string) (library.Page, error) {
+// page returns a page of at most limit of the prompts that an endpoint lists.
+func (d *handler) page(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
 	before, cursor, err := splitCursor(cursor)
 	if err != nil {
 		return library.Page{}, err
 	}
-	p, err := d.summaries(ctx, c, cursor, min(perPage, maxListed-before))
-	before += perPage
-	// an anonymous caller is shown the best of all prompts
-	if before >= maxListed || !c.Known() && c.set == (set{}) {
+	most := maxListed
+	if !c.Known() && c.set == (set{}) { // an anonymous caller is shown the best of all prompts
+		most = perPage
+	}
+	limit = min(limit, most-before)
+	if limit < 1 {
+		return library.Page{}, errCursor()
+	}
+	p, err := d.summaries(ctx, c, cursor, limit)
+	if before += limit; before >= most {
 		p.Next = ""
 	}
 	if p.Next != "" {
@@ -47,17 +54,21 @@ func splitCursor(s string) (int, string, error) {
 	}
 	count, cursor, _ := strings.Cut(s, ".")
 	n, err := strconv.Atoi(count)
-	if err != nil || n < perPage || n >= maxListed || cursor == "" {
-		return 0, "", fault.New(fault.Malformed, "the cursor is damaged; start again without it")
+	if err != nil || n < 1 || n >= maxListed || cursor == "" {
+		return 0, "", errCursor()
 	}
 	return n, cursor, nil
+}
+
+func errCursor() error {
+	return fault.New(fault.Malformed, "the cursor is damaged; start again without it")
 }
 
 // summaries returns what the lists of the service hold and programs get, without votes. Of prompts
 // of workspaces with a rule for production, the labels are read; no other prompt is read by itself.
 func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
 	p, err := d.list(ctx, c, cursor, limit)
-	if err != nil {
+	if err != nil || c.set.collection != "" { // whose prompts are read as programs get them
 		return p, err
 	}
 	p.Items, err = d.Service.Served(ctx, c.User, p.Items)
@@ -67,6 +78,8 @@ func (d *handler) summaries(ctx context.Context, c *call, cursor string, limit i
 func (d *handler) list(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
 	nobody := auth.User{}
 	switch {
+	case c.set.collection != "":
+		return d.collected(ctx, c, cursor, limit)
 	case c.set.handle != "":
 		return d.Service.ByAuthor(ctx, nobody, library.AuthorSearch{Handle: c.set.handle, Limit: limit, Cursor: cursor})
 	case c.set.tag != "":
@@ -77,17 +90,38 @@ func (d *handler) list(ctx context.Context, c *call, cursor string, limit int) (
 	return d.Service.Search(ctx, nobody, library.Search{Order: library.MostLiked, Limit: limit, Cursor: cursor})
 }
 
+// collected returns a page of the skills of a collection.
+func (d *handler) collected(ctx context.Context, c *call, cursor string, limit int) (library.Page, error) {
+	of, err := d.Service.Collection(ctx, c.User, c.set.handle, c.set.collection)
+	if err != nil {
+		return library.Page{}, err
+	}
+	first := 0
+	if cursor != "" {
+		if first, err = strconv.Atoi(cursor); err != nil || first < 1 || first > prompt.MaxInCollection {
+			return library.Page{}, errCursor()
+		}
+	}
+	first = min(first, len(of.Skills))
+	end := min(first+limit, len(of.Skills))
+	p := library.Page{Items: of.Skills[first:end]}
+	if end < len(of.Skills) {
+		p.Next = strconv.Itoa(end)
+	}
+	return p, nil
+}
+
 func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
 	c := callOf(ctx)
 	cursor := ""
 	if p != nil {
 		cursor = p.Cursor
 	}
-	page, err := d.page(ctx, c, cursor)
+	page, err := d.page(ctx, c, cursor, perPage)
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
-	ofOneOwner := c.set.handle != "" || c.set == (set{}) && c.Known()
+	ofOneOwner := c.set.author() != "" || c.set == (set{}) && c.Known()
 	res := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}, NextCursor: page.Next}
 	for _, v := range page.Items {
 		o := programSummary(c, v)
@@ -103,6 +137,9 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 func programSummary(c *call, v library.View) prompt.ProgramSummary {
 	if o := v.ProgramSummary(cmp.Or(v.Viewer, library.IDOf(c.User))); o != nil {
 		return *o
+	}
+	if c.set.collection != "" {
+		return skill.Summarize(v.Prompt)
 	}
 	return prompt.ProgramSummary{About: v.About()}
 }
@@ -213,9 +250,18 @@ func (d *handler) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.
 
 // lookup returns the prompt that a client names, as lists name it or as people do.
 func (d *handler) lookup(ctx context.Context, c *call, name string) (library.View, error) {
+	ref, err := parseRef(c, name)
+	if err != nil {
+		return library.View{}, err
+	}
+	return d.Service.Lookup(ctx, c.User, ref)
+}
+
+// parseRef returns what a client names a prompt by.
+func parseRef(c *call, name string) (prompt.Ref, error) {
 	ref, err := prompt.ParseRef(name)
 	if err != nil {
-		return library.View{}, fault.New(fault.Invalid, fmt.Sprintf("name a prompt: %v", err))
+		return ref, fault.New(fault.Invalid, fmt.Sprintf("name a prompt: %v", err))
 	}
 	if i := strings.LastIndexByte(ref.Name, '_'); i >= 0 {
 		if id, ok := prompt.ParseID(ref.Name[i+1:]); ok {
@@ -223,9 +269,9 @@ func (d *handler) lookup(ctx context.Context, c *call, name string) (library.Vie
 		}
 	}
 	if ref.Owner == "" {
-		ref.Owner = c.set.handle
+		ref.Owner = c.set.author()
 	}
-	return d.Service.Lookup(ctx, c.User, ref)
+	return ref, nil
 }
 
 // resolved is lookup with all variables, also those of included prompts.

@@ -2,12 +2,14 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
@@ -19,6 +21,7 @@ const (
 	skillsExtension = "io.modelcontextprotocol/skills"
 	skillScheme     = "skill://"
 	markdown        = "text/markdown"
+	directory       = "inode/directory"
 )
 
 // skills adds the methods of the extension.
@@ -30,6 +33,7 @@ func (d *handler) skills(s *sdk.Server) {
 	for _, err := range []error{
 		sdk.AddReceivingCustomMethod(s, "skills/list", d.listSkills),
 		sdk.AddReceivingCustomMethod(s, "skills/get", d.getSkill),
+		sdk.AddReceivingCustomMethod(s, "resources/directory/read", d.readDirectory),
 	} {
 		if err != nil {
 			panic("mcp: " + err.Error()) // the library has got methods of these names
@@ -71,11 +75,13 @@ type getSkillResult struct {
 	Skill skillEntry `json:"skill"`
 }
 
-// A skillEntry describes a skill with its files.
+// A skillEntry describes a skill with its files. The front matter is that of SKILL.md, as JSON.
 type skillEntry struct {
-	URI         string            `json:"uri"`
-	FrontMatter skill.FrontMatter `json:"frontmatter"`
-	Resources   []skillFile       `json:"resources"`
+	URI         string          `json:"uri"`
+	FrontMatter json.RawMessage `json:"frontmatter"`
+	Resources   []skillFile     `json:"resources"`
+
+	head skill.FrontMatter
 }
 
 type skillFile struct {
@@ -83,23 +89,41 @@ type skillFile struct {
 	Digest   string `json:"digest"`
 	Size     int    `json:"size"`
 	MIMEType string `json:"mimeType"`
+
+	path string
 }
 
-// entry describes a skill. Files are those of its version, none for one of a text alone.
-func entry(p prompt.Prompt, o prompt.ProgramSummary, files prompt.Files) skillEntry {
-	folder := skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug + "/"
-	e := skillEntry{URI: folder + prompt.SkillFile, FrontMatter: skill.Head(p, o.About, o.Version)}
+// folderURI returns the address of the folder of a skill.
+func folderURI(p prompt.Prompt) string {
+	return skillScheme + strings.ToLower(string(p.ID)) + "/" + p.Slug
+}
+
+func fileURI(folder, path string) string { return folder + "/" + (&url.URL{Path: path}).EscapedPath() }
+
+// entry describes a skill. Files are those of its version, and file the bytes of their SKILL.md;
+// one of a text alone has none.
+func entry(p prompt.Prompt, o prompt.ProgramSummary, files prompt.Files, file []byte) (skillEntry, error) {
+	folder := folderURI(p)
+	e := skillEntry{URI: fileURI(folder, prompt.SkillFile), head: skill.Head(p, o.About, o.Version)}
+	var err error
 	if len(files) == 0 {
-		e.Resources = []skillFile{{URI: e.URI, Digest: o.Digest, Size: o.Size, MIMEType: markdown}}
-		return e
+		e.Resources = []skillFile{{URI: e.URI, Digest: o.Digest, Size: o.Size, MIMEType: markdown, path: prompt.SkillFile}}
+		e.FrontMatter, err = json.Marshal(e.head)
+		return e, err
 	}
-	e.FrontMatter.Metadata = skill.Metadata{} // which the author's file has not
 	for _, f := range files {
 		e.Resources = append(e.Resources, skillFile{
-			URI: folder + (&url.URL{Path: f.Path}).EscapedPath(), Digest: "sha256:" + f.SHA256, Size: f.Size, MIMEType: typeOf(f.Path),
+			URI: fileURI(folder, f.Path), Digest: "sha256:" + f.SHA256, Size: f.Size, MIMEType: typeOf(f.Path), path: f.Path,
 		})
 	}
-	return e
+	said, err := format.SkillFrontMatter(file)
+	if err != nil { // of a history that was brought over
+		e.head.Metadata = skill.Metadata{}
+		e.FrontMatter, err = json.Marshal(e.head)
+		return e, err
+	}
+	e.FrontMatter = json.RawMessage(said)
+	return e, json.Unmarshal(said, &e.head)
 }
 
 // typeOf returns the media type of a file by its name: no more is known of it in a list.
@@ -110,34 +134,72 @@ func typeOf(path string) string {
 	return "application/octet-stream"
 }
 
-// listSkills answers skills/list with the prompts that prompts/list has.
+// maxHeads is how many bytes the front matters of the skills of a page have together; the last may
+// go beyond.
+const maxHeads = 512 << 10
+
+// listSkills answers skills/list with the prompts that prompts/list has. A page whose front matters
+// are too long ends early, as one of a smaller limit.
 func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listSkillsParams) (*listSkillsResult, error) {
 	c := callOf(ctx)
 	cursor := ""
 	if p != nil {
 		cursor = p.Cursor
 	}
-	page, err := d.page(ctx, c, cursor)
-	if err != nil {
-		return nil, c.problem(ctx, err)
+	for limit := perPage; ; {
+		page, err := d.page(ctx, c, cursor, limit)
+		if err != nil {
+			return nil, c.problem(ctx, err)
+		}
+		entries, looked, err := d.entries(ctx, c, page.Items)
+		if err != nil {
+			return nil, c.problem(ctx, err)
+		}
+		if looked == len(page.Items) {
+			return &listSkillsResult{extended: extend(ctx), Skills: entries, NextCursor: page.Next}, nil
+		}
+		limit = looked
 	}
-	res := &listSkillsResult{extended: extend(ctx), Skills: []skillEntry{}, NextCursor: page.Next}
-	summaries, versions := make([]prompt.ProgramSummary, len(page.Items)), make([]int64, len(page.Items))
-	for i, v := range page.Items {
-		if summaries[i] = programSummary(c, v); summaries[i].Files != nil {
+}
+
+// entries describes those of a list that are skills. It says how many of the list it looked at.
+func (d *handler) entries(ctx context.Context, c *call, items []library.View) (all []skillEntry, looked int, err error) {
+	summaries, versions := make([]prompt.ProgramSummary, len(items)), make([]int64, len(items))
+	for i, v := range items {
+		if summaries[i] = programSummary(c, v); summaries[i].Files != nil && len(v.Files) == 0 {
 			versions[i] = summaries[i].Version
 		}
 	}
-	files, err := d.Service.FilesIn(ctx, page.Items, versions)
+	files, err := d.Service.FilesIn(ctx, items, versions)
 	if err != nil {
-		return nil, c.problem(ctx, err)
+		return nil, 0, err
 	}
-	for i, v := range page.Items {
-		if summaries[i].Digest != "" {
-			res.Skills = append(res.Skills, entry(v.Prompt, summaries[i], files[i]))
+	for i, v := range items {
+		if len(v.Files) > 0 { // of a prompt that was read by itself
+			files[i] = v.Files
 		}
 	}
-	return res, nil
+	contents, err := d.Service.SkillFilesIn(ctx, items, files)
+	if err != nil {
+		return nil, 0, err
+	}
+	all = []skillEntry{}
+	size := 0
+	for i, v := range items {
+		if size > maxHeads {
+			return all, i, nil
+		}
+		head, _, _ := skill.Split(contents[i])
+		if size += len(head); summaries[i].Digest == "" {
+			continue
+		}
+		e, err := entry(v.Prompt, summaries[i], files[i], contents[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, e)
+	}
+	return all, len(items), nil
 }
 
 // listResources answers resources/list with the files of the same skills, for clients that know no
@@ -154,16 +216,19 @@ func (d *handler) listResources(ctx context.Context, p *sdk.ListResourcesParams)
 	res := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, NextCursor: l.NextCursor, Cacheable: l.Cacheable}
 	for _, s := range l.Skills {
 		for _, file := range s.Resources {
-			r := &sdk.Resource{URI: file.URI, Name: s.FrontMatter.Name, MIMEType: file.MIMEType, Size: int64(file.Size)}
+			r := file.resource(s.head.Name + "/" + file.path)
 			if file.URI == s.URI {
-				r.Description = s.FrontMatter.Description
-			} else {
-				r.Name += "/" + strings.TrimPrefix(file.URI, strings.TrimSuffix(s.URI, prompt.SkillFile))
+				r.Name, r.Description = s.head.Name, s.head.Description
 			}
 			res.Resources = append(res.Resources, r)
 		}
 	}
 	return res, nil
+}
+
+// resource returns a file as a resource of a name.
+func (f skillFile) resource(name string) *sdk.Resource {
+	return &sdk.Resource{URI: f.URI, Name: name, MIMEType: f.MIMEType, Size: int64(f.Size)}
 }
 
 // getSkill answers skills/get, for every prompt that the caller may read.
@@ -172,11 +237,93 @@ func (d *handler) getSkill(ctx context.Context, _ *sdk.ServerSession, p *getSkil
 	if p == nil {
 		p = &getSkillParams{}
 	}
-	v, _, err := d.skillAt(ctx, c, p.URI)
+	v, f, err := d.skillAt(ctx, c, p.URI)
+	if err == nil && f.Path != prompt.SkillFile {
+		err = errNoSkill()
+	}
 	if err != nil {
 		return nil, c.problem(ctx, err)
 	}
-	return &getSkillResult{extended: extend(ctx), Skill: entry(v.Prompt, skill.Summarize(v.Prompt), v.Files)}, nil
+	e, err := entry(v.Prompt, skill.Summarize(v.Prompt), v.Files, f.Bytes)
+	if err != nil {
+		return nil, c.problem(ctx, err)
+	}
+	return &getSkillResult{extended: extend(ctx), Skill: e}, nil
+}
+
+type readDirectoryParams struct {
+	sdk.ParamsBase
+	URI    string `json:"uri"`
+	Cursor string `json:"cursor,omitempty"`
+}
+
+type readDirectoryResult struct {
+	extended
+	Resources []*sdk.Resource `json:"resources"`
+}
+
+// readDirectory answers resources/directory/read with the files and folders directly in the folder
+// of a skill, or in a folder below it.
+func (d *handler) readDirectory(ctx context.Context, _ *sdk.ServerSession, p *readDirectoryParams) (*readDirectoryResult, error) {
+	c := callOf(ctx)
+	if p == nil {
+		p = &readDirectoryParams{}
+	}
+	children, err := d.childrenOf(ctx, c, p.URI, p.Cursor)
+	if err != nil {
+		return nil, c.problem(ctx, err)
+	}
+	return &readDirectoryResult{extended: extend(ctx), Resources: children}, nil
+}
+
+func (d *handler) childrenOf(ctx context.Context, c *call, uri, cursor string) ([]*sdk.Resource, error) {
+	if cursor != "" { // a folder is one page
+		return nil, fault.New(fault.Malformed, "the cursor is damaged; start again without it")
+	}
+	id, name, below, ok := splitURI(uri)
+	if !ok {
+		return nil, errNoFolder()
+	}
+	v, err := d.Service.Lookup(ctx, c.User, prompt.Ref{Name: string(id)})
+	var files prompt.Files
+	if err == nil && v.Slug != name {
+		err = errNoFolder()
+	}
+	if err == nil {
+		files, _, err = library.FilesOf(v.Prompt)
+	}
+	if fault.Of(err) == fault.NotFound {
+		err = errNoFolder()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if below != "" {
+		below += "/"
+	}
+	folder, found := folderURI(v.Prompt), map[string]bool{}
+	children := []*sdk.Resource{}
+	for _, f := range files {
+		rest, inside := strings.CutPrefix(f.Path, below)
+		child, _, deeper := strings.Cut(rest, "/")
+		if !inside || found[child] {
+			continue
+		}
+		found[child] = true
+		r := skillFile{URI: fileURI(folder, below+child), Size: f.Size, MIMEType: typeOf(f.Path)}.resource(child)
+		if deeper {
+			r.Size, r.MIMEType = 0, directory
+		}
+		children = append(children, r)
+	}
+	if len(children) == 0 {
+		return nil, errNoFolder()
+	}
+	return children, nil
+}
+
+func errNoFolder() error {
+	return fault.New(fault.NotFound, "there is no such folder of a skill; a folder has no slash at its end")
 }
 
 // readSkill answers resources/read.
@@ -187,24 +334,34 @@ func (d *handler) readSkill(ctx context.Context, req *sdk.ReadResourceRequest) (
 		return nil, c.problem(ctx, err)
 	}
 	contents := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: typeOf(f.Path)}
-	if prompt.IsText(f.Bytes) {
+	switch {
+	case len(f.Bytes) == 0: // the library leaves an empty text out, and clients want either
+		contents.Blob = []byte{}
+	case !prompt.IsText(f.Bytes):
+		contents.Blob = f.Bytes
+	default:
 		if contents.Text = string(f.Bytes); contents.MIMEType != markdown {
 			contents.MIMEType = "text/plain"
 		}
-	} else {
-		contents.Blob = f.Bytes
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}}, nil
 }
 
-// skillAt returns the prompt and the file that the address of a file of a skill names.
-func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v library.View, f prompt.FileBytes, err error) {
+// splitURI returns what the address of a file or a folder of a skill names: the id and the slug of
+// the prompt, and the path below its folder, "" for that folder itself.
+func splitURI(uri string) (id prompt.ID, name, path string, ok bool) {
 	rest, ok := strings.CutPrefix(uri, skillScheme)
 	text, rest, _ := strings.Cut(rest, "/")
-	name, path, isFile := strings.Cut(rest, "/")
+	name, path, below := strings.Cut(rest, "/")
 	id, isID := prompt.ParseID(text)
-	path, err = url.PathUnescape(path)
-	if !ok || !isFile || path == "" || !isID || err != nil {
+	path, err := url.PathUnescape(path)
+	return id, name, path, ok && isID && err == nil && below == (path != "")
+}
+
+// skillAt returns the prompt and the file that the address of a file of a skill names.
+func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v library.View, f prompt.FileBytes, err error) {
+	id, name, path, ok := splitURI(uri)
+	if !ok || path == "" {
 		return v, f, errNoSkill()
 	}
 	v, f, err = d.skillFile(ctx, c, prompt.Ref{Name: string(id)}, path)

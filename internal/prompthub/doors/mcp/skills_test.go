@@ -19,7 +19,7 @@ import (
 
 type skillEntry struct {
 	URI         string
-	FrontMatter skill.FrontMatter
+	FrontMatter json.RawMessage
 	Resources   []struct {
 		URI, Digest string
 		Size        int
@@ -59,7 +59,7 @@ func TestSkills(t *testing.T) {
 		require.Equal(t, s.Resources[0].Size, len(read.Contents[0].Text))
 		require.Equal(t, "text/markdown", read.Contents[0].MIMEType)
 	}
-	require.Equal(t, skill.Metadata{ID: string(v.ID), Version: "1"}, l.Skills[1].FrontMatter.Metadata, "the version for programs")
+	require.Equal(t, skill.Metadata{ID: string(v.ID), Version: "1"}, l.Skills[1].head(t).Metadata, "the version for programs")
 
 	var resources struct {
 		Resources []struct{ URI, Name string }

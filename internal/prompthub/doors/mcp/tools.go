@@ -3,7 +3,9 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -36,6 +38,10 @@ func (d *handler) tools(s *sdk.Server) {
 		Name: "get_prompt", Title: "Read a prompt", Annotations: &reads,
 		Description: "Reads a prompt as it was written, with its variables. Where latest names a newer version, there is no revision: read ID@latest to change the prompt.",
 	}, d.readPrompt)
+	tool(s, &sdk.Tool{
+		Name: "read_file", Title: "Read a file of a skill", Annotations: &reads,
+		Description: "Reads a text file of a prompt that has files; get_prompt lists them. A file that is binary, or too long for an answer, is at its uri for resources/read.",
+	}, d.readFile)
 	tool(s, &sdk.Tool{
 		Name: "render_prompt", Title: "Fill a prompt in", Annotations: &reads,
 		Description: "Fills in the variables of a prompt and returns the text to follow. What is missing or wrong is named at once.",
@@ -139,6 +145,7 @@ func plainLists(s *jsonschema.Schema) {
 	if len(s.Types) == 2 && s.Types[0] == "null" {
 		s.Type, s.Types = s.Types[1], nil
 	}
+	s.Minimum, s.Maximum = nil, nil // those of a type of Go
 	plainLists(s.Items)
 	for _, p := range s.Properties {
 		plainLists(p)
@@ -277,14 +284,31 @@ func parseTags(list []string) ([]prompt.Tag, error) {
 	return tags, nil
 }
 
-// A FullPrompt is a Prompt under a name that does not hide its member of the same name.
-type FullPrompt Prompt
-
-// A readOutput is a prompt with its text. Lists have no warning: that of a text is told with it,
-// and the schema of each tool costs its callers tokens.
+// A readOutput is a prompt with its text, its files and a warning.
 type readOutput struct {
 	FullPrompt
+	Files   []File `json:"files,omitempty" jsonschema:"Of a skill with more than a text; read_file reads one"`
 	Warning string `json:"warning,omitempty"`
+}
+
+// A File is a file of a version.
+type File struct {
+	Path       string `json:"path"`
+	Size       int    `json:"size" jsonschema:"In bytes"`
+	SHA256     string `json:"sha256"`
+	Executable bool   `json:"executable,omitempty"`
+	Script     bool   `json:"script,omitempty" jsonschema:"Whether somebody may run it: nobody has checked what it does"`
+}
+
+func encodeFiles(files prompt.Files) (all []File) {
+	for _, f := range files {
+		all = append(all, encodeFile(f))
+	}
+	return all
+}
+
+func encodeFile(f prompt.File) File {
+	return File{Path: f.Path, Size: f.Size, SHA256: f.SHA256, Executable: f.Executable, Script: f.Script}
 }
 
 func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (readOutput, error) {
@@ -292,7 +316,67 @@ func (d *handler) readPrompt(ctx context.Context, c *call, in Named) (readOutput
 	if err != nil {
 		return readOutput{}, err
 	}
-	return readOutput{FullPrompt(d.fullPrompt(c, v)), invisible(v.Content())}, nil
+	return readOutput{d.fullPrompt(c, v), encodeFiles(v.Files), invisible(v.Content())}, nil
+}
+
+type fileInput struct {
+	Named
+	Path    string `json:"path" jsonschema:"Of the file, as get_prompt lists it"`
+	Version int64  `json:"version,omitempty" jsonschema:"The number of a version; else that of id"`
+}
+
+type fileOutput struct {
+	File
+	Version int64  `json:"version"`
+	Text    string `json:"text"`
+	Warning string `json:"warning,omitempty"`
+}
+
+// maxRead is how many bytes of a file a model is given.
+const maxRead = 128 << 10
+
+func (d *handler) readFile(ctx context.Context, c *call, in fileInput) (fileOutput, error) {
+	if in.Version < 0 {
+		return fileOutput{}, fault.New(fault.Invalid, "version must be the number of a version")
+	}
+	ref, err := parseRef(c, in.ID)
+	if err != nil {
+		return fileOutput{}, err
+	}
+	if in.Version > 0 {
+		ref.Version, ref.Label = in.Version, ""
+	}
+	v, err := d.Service.Lookup(ctx, c.User, ref)
+	if err != nil {
+		return fileOutput{}, err
+	}
+	files, _, err := library.FilesOf(v.Prompt)
+	if err != nil {
+		return fileOutput{}, err
+	}
+	f, ok := files.Find(in.Path)
+	if !ok {
+		return fileOutput{}, fault.New(fault.NotFound, "the version has no file at this path: get_prompt lists its files")
+	}
+	elsewhere := fmt.Sprintf("read %s with resources/read, or take the archive of the prompt in the API", fileURI(folderURI(v.Prompt), f.Path))
+	if f.Size > maxRead {
+		return fileOutput{}, fault.New(fault.Invalid, fmt.Sprintf("the file has %d bytes, more than an answer to a model: %s", f.Size, elsewhere))
+	}
+	folder, err := d.Service.FolderOf(ctx, v, f.Path)
+	if err != nil {
+		return fileOutput{}, err
+	}
+	b := folder.Contents[0].Bytes
+	if !prompt.IsText(b) {
+		return fileOutput{}, fault.New(fault.Invalid, fmt.Sprintf("the file is binary, %d bytes with the SHA-256 %s: %s", f.Size, f.SHA256, elsewhere))
+	}
+	number := max(v.Version, 1)
+	if v.ShownVersion.Number > 0 {
+		number = v.ShownVersion.Number
+	}
+	out := fileOutput{File: encodeFile(f), Version: number, Text: string(b)}
+	out.Warning = invisible(prompt.Content{Text: out.Text})
+	return out, nil
 }
 
 type renderInput struct {
@@ -395,12 +479,55 @@ type updateInput struct {
 	Description *string            `json:"description,omitempty"`
 	Tags        *[]string          `json:"tags,omitempty"`
 	Visibility  *prompt.Visibility `json:"visibility,omitempty" jsonschema:"public, so that everyone can find it, or private"`
+	Files       *filesChange       `json:"files,omitempty" jsonschema:"Files to change; the others stay"`
 	Message     string             `json:"message,omitempty" jsonschema:"Why, for the history"`
 	Revision    int64              `json:"revision,omitempty" jsonschema:"The revision that the change is based on: it fails where there is a later one. Without it, content is refused where id leads to an older version"`
 }
 
+type filesChange struct {
+	Set    []sentFile `json:"set,omitempty" jsonschema:"Files to add or to replace. SKILL.md has the text and the description too"`
+	Remove []string   `json:"remove,omitempty" jsonschema:"Paths"`
+}
+
+type sentFile struct {
+	Path       string  `json:"path"`
+	Content    *string `json:"content,omitempty" jsonschema:"Its text"`
+	Base64     *string `json:"base64,omitempty" jsonschema:"Or its bytes"`
+	SHA256     string  `json:"sha256,omitempty" jsonschema:"Or those of a file of the latest version"`
+	Executable *bool   `json:"executable,omitempty" jsonschema:"Else as it was"`
+}
+
+// changed returns a change as the service takes it.
+func (in *filesChange) changed() (library.FilesChange, error) {
+	var c library.FilesChange
+	if in == nil {
+		return c, nil
+	}
+	for _, f := range in.Set {
+		var err error
+		sent := library.SentFile{Path: f.Path, KeepsMode: f.Executable == nil}
+		library.Set(&sent.Executable, f.Executable)
+		switch {
+		case f.Content != nil:
+			sent.Bytes = []byte(*f.Content)
+		case f.Base64 != nil:
+			sent.Bytes, err = base64.StdEncoding.DecodeString(*f.Base64)
+		case f.SHA256 != "":
+			sent.SHA256 = f.SHA256
+		default:
+			err = errors.New("there is none of these")
+		}
+		if err != nil {
+			return c, fault.New(fault.Invalid, fmt.Sprintf("say what is in the file %.100q by content, base64 or sha256: %v", f.Path, err))
+		}
+		c.Set = append(c.Set, sent)
+	}
+	c.Remove = in.Remove
+	return c, nil
+}
+
 type updateOutput struct {
-	FullPrompt
+	listedPrompt
 	Note string `json:"note,omitempty"`
 }
 
@@ -418,11 +545,15 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (up
 	if err != nil {
 		return updateOutput{}, err
 	}
-	if match.Any && in.Content != nil && older(was) && was.IsOwn() {
+	if match.Any && (in.Content != nil || in.Files != nil) && older(was) && was.IsOwn() {
 		// A caller that names no revision has read the prompt of the id.
 		return updateOutput{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
 	}
-	v, err := d.Service.Patch(ctx, c.User, was.ID, match, func(p *prompt.Draft) {
+	files, err := in.Files.changed()
+	if err != nil {
+		return updateOutput{}, err
+	}
+	v, err := d.Service.PatchFiles(ctx, c.User, was.ID, match, files, func(p *prompt.Draft) {
 		p.Message = in.Message
 		library.Set(&p.Title, in.Title)
 		library.Set(&p.Text, in.Content)
@@ -436,7 +567,7 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (up
 	if err != nil {
 		return updateOutput{}, err
 	}
-	out := updateOutput{FullPrompt: FullPrompt(d.changed(c, v))}
+	out := updateOutput{listedPrompt: listedPrompt(d.changed(c, v))}
 	if p := v.InProduction; p != nil && p.Version != v.Version {
 		out.Note = fmt.Sprintf("Whoever names no version still gets version %d, which has the label production. Its author can release version %d on its page.", p.Version, v.Version)
 	}

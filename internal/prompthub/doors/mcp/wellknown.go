@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"prompthub/internal/http/auth"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/files/skill"
+	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
 
@@ -39,8 +41,8 @@ type indexed struct {
 	Digest      string `json:"digest"`
 }
 
-// index answers with the public prompts of the site, a tag or an author as skills. Of two with one
-// name the first counts: an installer would put one over the other.
+// index answers with the public prompts of the site, a tag, an author or a collection as skills. Of
+// two with one name the first counts: an installer would put one over the other.
 func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.admit(w, r)
 	if err != nil {
@@ -87,7 +89,7 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer leave()
 	c.User = auth.User{}
-	v, err := d.Service.Lookup(r.Context(), c.User, prompt.Ref{Owner: c.set.handle, Name: r.PathValue("skill")})
+	v, err := d.published(r.Context(), c, r.PathValue("skill"))
 	if err != nil {
 		return err
 	}
@@ -100,11 +102,6 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if c.set.handle != "" {
-		if owner, err := d.Service.OwnerID(r.Context(), c.User, c.set.handle); err != nil || owner != v.AuthorID {
-			return errNoSkill()
-		}
-	}
 	if whole {
 		kept(w, "application/zip", d.Door.PublicRead)
 		_, _ = w.Write(folder.Archive()) //nolint:gosec // an archive, and the header says so; the client may have gone away
@@ -113,6 +110,32 @@ func (d *handler) file(w http.ResponseWriter, r *http.Request) error {
 	kept(w, markdown+"; charset=utf-8", d.Door.PublicRead)
 	_, _ = w.Write(folder.Contents[0].Bytes) // the client may have gone away
 	return nil
+}
+
+// published returns a public prompt that an index lists, by its id or its slug.
+func (d *handler) published(ctx context.Context, c *call, name string) (library.View, error) {
+	if c.set.collection != "" {
+		of, err := d.Service.Collection(ctx, c.User, c.set.handle, c.set.collection)
+		if err != nil {
+			return library.View{}, err
+		}
+		id, _ := prompt.ParseID(name)
+		for _, v := range of.Skills {
+			if v.ID == id || v.Slug == name {
+				d.Service.Fetched(ctx, c.User, v)
+				return v, nil
+			}
+		}
+		return library.View{}, errNoSkill()
+	}
+	v, err := d.Service.Lookup(ctx, c.User, prompt.Ref{Owner: c.set.handle, Name: name})
+	if err != nil || c.set.handle == "" {
+		return v, err
+	}
+	if owner, err := d.Service.OwnerID(ctx, c.User, c.set.handle); err != nil || owner != v.AuthorID {
+		return v, errNoSkill()
+	}
+	return v, nil
 }
 
 // kept says that an answer may be kept for a minute, by everybody if anybody may read it.

@@ -9,28 +9,37 @@ import (
 	"prompthub/internal/prompthub/prompt"
 )
 
-// A Prompt is a prompt as tools answer it. Lists leave the text and the variables out.
+// A Prompt is a prompt as tools list it.
 type Prompt struct {
-	ID          string     `json:"id"`
-	Prompt      string     `json:"prompt" jsonschema:"What prompts/get calls it"`
-	Name        string     `json:"name,omitempty"`
-	Slug        string     `json:"slug,omitempty"`
-	Title       string     `json:"title"`
-	Description string     `json:"description"`
-	Author      string     `json:"author"`
-	AuthorID    string     `json:"authorId"`
-	Tags        []string   `json:"tags"`
-	Visibility  string     `json:"visibility"`
-	Version     int64      `json:"version"`
-	Revision    int64      `json:"revision,omitempty" jsonschema:"One more with every edit"`
-	Latest      int64      `json:"latest,omitempty"` // get_prompt says what it is: five tools have this schema
-	UpdatedAt   string     `json:"updatedAt"`
-	Likes       int32      `json:"likes"`
-	Dislikes    int32      `json:"dislikes"`
-	MyVote      string     `json:"myVote"`
-	Text        string     `json:"text,omitempty" jsonschema:"As it was written, with the places of its variables"`
-	Messages    []Message  `json:"messages,omitempty" jsonschema:"Of a chat, in place of the text"`
-	Variables   []Variable `json:"variables,omitempty"`
+	ID          string   `json:"id"`
+	Prompt      string   `json:"prompt" jsonschema:"What prompts/get calls it"`
+	Name        string   `json:"name,omitempty"`
+	Slug        string   `json:"slug,omitempty"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Author      string   `json:"author"`
+	AuthorID    string   `json:"authorId"`
+	Tags        []string `json:"tags"`
+	Visibility  string   `json:"visibility"`
+	Version     int64    `json:"version"`
+	Revision    int64    `json:"revision,omitempty" jsonschema:"One more with every edit"`
+	Latest      int64    `json:"latest,omitempty"` // get_prompt says what it is: five tools have this schema
+	UpdatedAt   string   `json:"updatedAt"`
+	Likes       int32    `json:"likes"`
+	Dislikes    int32    `json:"dislikes"`
+	MyVote      string   `json:"myVote"`
+}
+
+// A listedPrompt is a Prompt under a name that does not hide its member of the same name.
+type listedPrompt Prompt
+
+// A FullPrompt is a prompt with what it says. Lists have it not: the schema of each tool costs its
+// callers tokens.
+type FullPrompt struct {
+	listedPrompt
+	Text      string     `json:"text,omitempty" jsonschema:"As it was written, with the places of its variables"`
+	Messages  []Message  `json:"messages,omitempty" jsonschema:"Of a chat, in place of the text"`
+	Variables []Variable `json:"variables,omitempty"`
 }
 
 // A Message is one of a chat, or a place for others.
@@ -84,9 +93,8 @@ func (d *handler) changed(c *call, v library.View) Prompt {
 
 // fullPrompt returns a prompt with all of its members. An older version has no revision: a text
 // based on it would pass for one based on the latest, whose changes would be lost.
-func (d *handler) fullPrompt(c *call, v library.View) Prompt {
-	p := d.encode(c, v)
-	p.Text, p.Messages = v.Text, encodeMessages(v.Content())
+func (d *handler) fullPrompt(c *call, v library.View) FullPrompt {
+	p := FullPrompt{listedPrompt: listedPrompt(d.encode(c, v)), Text: v.Text, Messages: encodeMessages(v.Content())}
 	if p.Revision = v.Revision; older(v) {
 		p.Revision, p.Latest = 0, v.Latest
 	}

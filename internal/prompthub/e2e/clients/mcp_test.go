@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -74,6 +75,22 @@ func write(t *testing.T, p *program, user string, prompts map[string]string) {
 	p.ask(t, user, http.MethodPut, "/me/profile", map[string]string{"handle": user}, nil)
 }
 
+// folder is a skill with files of all kinds, as a request sends them.
+func folder(name string) []map[string]any {
+	return []map[string]any{
+		{"path": "SKILL.md", "content": "---\nname: " + name + "\ndescription: >\n  Fills forms.\n  Use for forms.\nlicense: Apache-2.0\nmetadata:\n  author: Ann\n  since: 2026-01-31\nallowed-tools: [Bash]\n---\n\nRun scripts/fill.sh.\n"},
+		{"path": "scripts/fill.sh", "content": "#!/bin/sh\necho filled\n", "executable": true},
+		{"path": "assets/logo.png", "base64": "iVBORw0KGgoA/w=="},
+		{"path": "assets/sub/ü ä.txt", "content": "ü\r\n"}, {"path": "assets/empty", "content": ""},
+	}
+}
+
+// share makes a public prompt of a folder.
+func share(t *testing.T, p *program, user, name string) {
+	t.Helper()
+	require.Equal(t, http.StatusCreated, p.ask(t, user, http.MethodPost, "/prompts", map[string]any{"title": name, "visibility": "public", "files": folder(name)}, nil))
+}
+
 // TestConformance runs the suite of the protocol, with the prompts that it asks for.
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -84,6 +101,7 @@ func TestConformance(t *testing.T) {
 		"test_simple_prompt": "This is a simple prompt for testing.", "test_prompt_with_arguments": "Prompt with {{arg1}} and {{arg2}}.",
 		"test_input_required_result_prompt": "Use the context {{context}}.",
 	})
+	share(t, p, "conformance", "pdf-forms")
 	const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 	endpoint := p.url() + "/mcp/u/conformance"
 	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
@@ -112,13 +130,14 @@ func TestInspector(t *testing.T) {
 	n := assistantsNPM(t)
 	p := start(t, "PUBLIC_READ=true")
 	write(t, p, "inspector", map[string]string{"greeting": "Greet {{name}}.", "farewell": "Say farewell."})
+	share(t, p, "inspector", "pdf-forms")
 	inspect := func(args ...string) string {
 		return n.runs(append([]string{"node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", "--cli", p.url() + "/mcp/u/inspector", "--transport", "http", "--method"}, args...)...)
 	}
 	require.Contains(t, inspect("prompts/list"), `"name": "greeting"`)
 	require.Contains(t, inspect("prompts/get", "--prompt-name", "greeting", "--prompt-args", "name=Ann"), "Greet Ann.")
 	require.Contains(t, inspect("tools/call", "--tool-name", "search_prompts", "--tool-arg", "query=greet"), `"slug": "greeting"`)
-	require.Contains(t, inspect("skills/list", "--verify"), "Verified 2 skills and 2 files: no conformance errors.")
+	require.Contains(t, inspect("skills/list", "--verify"), "Verified 3 skills and 7 files: no conformance errors.")
 	require.Contains(t, inspect("tools/list", "--strict"), `"save_prompt"`)
 }
 
@@ -131,6 +150,7 @@ func TestSkillsAreInstalled(t *testing.T) {
 	p := start(t, "PUBLIC_READ=true")
 	write(t, p, "anna", map[string]string{"letter": "Write a letter.", "code-review": "Review {{what}}."})
 	write(t, p, "bob", map[string]string{"of-bob": "Not hers."})
+	share(t, p, "anna", "pdf-forms")
 	add := func(url string) string {
 		home := t.TempDir()
 		out, err := n.node(home, []string{"HOME=" + home, "DO_NOT_TRACK=1", "CI="}, "node_modules/skills/bin/cli.mjs", "add", url, "--agent", "claude-code", "cursor", "--copy", "-y")
@@ -141,7 +161,18 @@ func TestSkillsAreInstalled(t *testing.T) {
 	for _, agent := range []string{".claude", ".agents"} {
 		entries, err := os.ReadDir(filepath.Join(home, agent, "skills"))
 		require.NoError(t, err)
-		require.Len(t, entries, 2, agent)
+		require.Len(t, entries, 3, agent)
+		for _, f := range folder("pdf-forms") {
+			want, _ := f["content"].(string)
+			if in64, ok := f["base64"].(string); ok {
+				b, err := base64.StdEncoding.DecodeString(in64)
+				require.NoError(t, err)
+				want = string(b)
+			}
+			b, err := os.ReadFile(filepath.Join(home, agent, "skills/pdf-forms", f["path"].(string)))
+			require.NoError(t, err)
+			require.Equal(t, want, string(b))
+		}
 		b, err := os.ReadFile(filepath.Join(home, agent, "skills/letter/SKILL.md"))
 		require.NoError(t, err)
 		require.Contains(t, string(b), "\n\nWrite a letter.\n")
@@ -150,9 +181,10 @@ func TestSkillsAreInstalled(t *testing.T) {
 	target, err := url.Parse(p.url())
 	require.NoError(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: func(r *http.Response) error {
-		if strings.HasSuffix(r.Request.URL.Path, "SKILL.md") {
+		if strings.HasSuffix(r.Request.URL.Path, "SKILL.md") || strings.HasSuffix(r.Request.URL.Path, "archive.zip") {
 			b, err := io.ReadAll(r.Body)
-			r.Body = io.NopCloser(bytes.NewReader(bytes.Replace(b, []byte("Write"), []byte("Wrote"), 1)))
+			b = bytes.Replace(b, []byte("Write"), []byte("Wrote"), 1)
+			r.Body = io.NopCloser(bytes.NewReader(bytes.Replace(b, []byte("echo filled"), []byte("echo stolen"), 1)))
 			return err
 		}
 		return nil
@@ -161,6 +193,15 @@ func TestSkillsAreInstalled(t *testing.T) {
 	defer changed.Close()
 	home = add(changed.URL + "/u/anna")
 	require.FileExists(t, filepath.Join(home, ".claude/skills/code-review/SKILL.md"), "which nobody changed")
+	require.NoFileExists(t, filepath.Join(home, ".claude/skills/letter/SKILL.md"))
+	require.NoFileExists(t, filepath.Join(home, ".claude/skills/pdf-forms/SKILL.md"))
+
+	var found struct{ Items []struct{ ID string } }
+	p.ask(t, "anna", http.MethodGet, "/me/prompts?q=forms", nil, &found)
+	require.Len(t, found.Items, 1)
+	p.ask(t, "anna", http.MethodPost, "/collections", map[string]any{"slug": "kit", "name": "Kit", "visibility": "public", "items": []string{found.Items[0].ID}}, nil)
+	home = add(p.url() + "/c/anna/kit")
+	require.FileExists(t, filepath.Join(home, ".claude/skills/pdf-forms/scripts/fill.sh"))
 	require.NoFileExists(t, filepath.Join(home, ".claude/skills/letter/SKILL.md"))
 }
 

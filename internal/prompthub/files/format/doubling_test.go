@@ -241,6 +241,9 @@ func TestDoubling(t *testing.T) {
 	funcs = append(funcs, doubling.Func{Name: "ReadSkillHead", With: func(s string) func() {
 		b := []byte("---\nname: a\ndescription: b\nx: " + s + "\n---\n" + s)
 		return func() { _, _ = format.ReadSkillHead(b) }
+	}}, doubling.Func{Name: "SkillFrontMatter", With: func(s string) func() {
+		b := []byte("---\nname: a\ndescription: b\nx: " + s + "\n---\n" + s)
+		return func() { _, _ = format.SkillFrontMatter(b) }
 	}})
 	doubling.Listed(t, funcs, map[string][]string{
 		"compares or returns what it is given":                      {"Kept", "Document.Said", "IsKernelText", "Warning.IsNote", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},

@@ -1,9 +1,12 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"prompthub/internal/prompthub/prompt"
 )
@@ -93,6 +96,16 @@ func ReadSkillHead(b []byte) (SkillHead, error) {
 	in := &input{path: "SKILL.md", file: b}
 	o, _, err := in.frontMatter(nameAndAbout)
 	return SkillHead{Name: o.text("name"), Description: o.text("description"), Lenient: len(in.warnings) > 0}, err
+}
+
+// SkillFrontMatter returns all that the head of a SKILL.md says, as its author wrote it.
+func SkillFrontMatter(b []byte) (jsontext.Value, error) {
+	front, _, err := cutFrontMatter(bytes.TrimPrefix(b, bom), false)
+	if err != nil {
+		return nil, err
+	}
+	o, err := (&input{path: "SKILL.md", file: b}).parse(front, 0, nil, nil)
+	return o.value(), err
 }
 
 // undescribed returns the document without a description that its text gives anyway.

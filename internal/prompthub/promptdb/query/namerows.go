@@ -136,6 +136,31 @@ func (db *Queries) VersionFiles(ctx context.Context, author prompt.UserID, id pr
 	return schema.FilesIn(*row)
 }
 
+// A VersionWithFiles is a version of a prompt by its number, with its files.
+type VersionWithFiles struct {
+	Number int64
+	Files  prompt.Files
+}
+
+// FilesOfVersions returns the newest versions of a prompt with their files, of those that programs
+// get.
+func (db *Queries) FilesOfVersions(ctx context.Context, author prompt.UserID, id prompt.ID, most int) ([]VersionWithFiles, error) {
+	r := table.Prefix(schema.AuthorPartition(author), schema.VersionsOf(id))
+	r.Select = append(slices.Clone(schema.FilesProps), "Recall")
+	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, r, most)
+	if err != nil {
+		return nil, err
+	}
+	var all []VersionWithFiles
+	for _, row := range rows {
+		v := schema.ParseVersionRow(row)
+		if v.Recall == nil {
+			all = append(all, VersionWithFiles{v.Number, v.Files})
+		}
+	}
+	return all, nil
+}
+
 // partsOf reads some columns of the rows of versions, up to atATime at once, and calls found for
 // those that are there.
 func (db *Queries) partsOf(

@@ -7,6 +7,7 @@ import unittest
 import httpx
 from langfuse import Langfuse
 from langfuse.api import AccessDeniedError, Error, NotFoundError, UnauthorizedError
+from langfuse.api.unstable.skills import SkillVersionFileInput, SkillVersionFileReference
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 
 asked = []  # the requests, as "GET /path"
@@ -54,6 +55,31 @@ class Prompts(unittest.TestCase):
         with self.assertRaises(Error) as refused:
             langfuse.create_prompt(name="two//slashes", prompt="x")
         self.assertEqual(refused.exception.status_code, 400)
+
+    def test_skills(self):
+        skills, file = langfuse.api.unstable.skills, SkillVersionFileInput
+        text = "---\nname: pdf-forms\ndescription: Fills forms.\nmetadata: {a: [1]}\n---\n\nRun it.\n"
+        made = skills.create_version(files=[file(path="SKILL.md", content=text), file(path="run.sh", content="#!/bin/sh\r\n"), file(path="a/ü", content="")], commit_message="first")
+        self.assertEqual((made.name, made.version, made.description, made.labels, made.commit_message), ("pdf-forms", 1, "Fills forms.", ["latest"], "first"))
+        self.assertEqual(made.frontmatter, {"name": "pdf-forms", "description": "Fills forms.", "metadata": {"a": [1]}})
+        with self.assertRaises(NotFoundError):
+            skills.get("pdf-forms")  # it has no version with the label production
+        self.assertEqual(skills.set_labels("pdf-forms", 1, labels=["production", "staging"]).labels, ["production", "staging", "latest"])
+        got = skills.get("pdf-forms")
+        contents = skills.get_file_contents(sha256hashes=",".join(f.sha256hash for f in got.files)).data
+        self.assertEqual({f.path: c.content for f, c in zip(got.files, contents)}, {"SKILL.md": text, "run.sh": "#!/bin/sh\r\n", "a/ü": ""})
+        kept = SkillVersionFileReference(path="SKILL.md", sha256hash=got.files[0].sha256hash)
+        self.assertEqual(skills.create_version(files=[kept, file(path="new.md", content="new")]).version, 2)
+        self.assertEqual([f.path for f in skills.get("pdf-forms", label="latest").files], ["SKILL.md", "new.md"])
+        self.assertEqual(skills.set_labels("pdf-forms", 2, labels=["production"]).labels, ["production", "latest"])
+        self.assertEqual(skills.get("pdf-forms", label="staging").version, 1)
+        self.assertEqual(skills.update("pdf-forms", tags=["mine"]).tags, ["mine"])
+        listed = skills.list(search="FORMS")
+        self.assertEqual([(s.name, s.latest_version, s.production_version, s.tags) for s in listed.data], [("pdf-forms", 2, 2, ["mine"])])
+        self.assertEqual((listed.meta.total_items, listed.meta.has_next_page), (1, False))
+        self.assertTrue(skills.delete_version("pdf-forms", 2).deleted)
+        self.assertTrue(skills.delete_version("pdf-forms", 1).deleted)
+        self.assertEqual(skills.list().data, [])
 
     def test_labels_move(self):
         langfuse.create_prompt(name="labels", prompt="one", labels=["production"])

@@ -79,15 +79,26 @@ class Prompts(unittest.TestCase):
         self.assertIsNone(client.get_prompt("listed-b"))
 
     def test_skills_and_agents(self):
+        text = "---\nname: tool\ndescription: A tool.\n---\n\nRun it.\n"
         client.push_prompt("no-skill", object=PromptTemplate.from_template("x {x}"))
-        self.assertEqual((client.list_skills().repos, client.list_agents().repos), ([], []))
-        for push in (client.push_skill, client.push_agent):
-            with self.assertRaisesRegex(LangSmithError, "REPO_TYPE_NOT_KEPT"):
-                push("a-skill", files={"SKILL.md": FileEntry(content="x")})
-        self.assertFalse(client.skill_exists("a-skill"))
+        self.assertFalse(client.skill_exists("tool"))
+        client.push_skill("tool", files={"SKILL.md": FileEntry(content=text), "run.sh": FileEntry(content="#!/bin/sh\r\n")})
+        first = client.pull_skill("tool")
+        self.assertEqual({path: e.content for path, e in first.files.items()}, {"SKILL.md": text, "run.sh": "#!/bin/sh\r\n"})
+        client.push_skill("tool", files={"run.sh": None, "a.md": FileEntry(content="a")}, parent_commit=first.commit_hash)
+        self.assertEqual(sorted(client.pull_skill("tool").files), ["SKILL.md", "a.md"])
+        self.assertEqual(sorted(client.pull_skill("tool", version=first.commit_hash).files), ["SKILL.md", "run.sh"])
+        with self.assertRaises(LangSmithConflictError):
+            client.push_skill("tool", files={"b.md": FileEntry(content="b")}, parent_commit=first.commit_hash)
+        self.assertEqual([r.repo_handle for r in client.list_skills().repos], ["tool"])
+        self.assertEqual(client.list_agents().repos, [])
+        with self.assertRaisesRegex(LangSmithError, "REPO_TYPE_NOT_KEPT"):
+            client.push_agent("an-agent", files={"AGENTS.md": FileEntry(content="x")})
         with self.assertRaises(LangSmithNotFoundError):
             client.delete_skill("no-skill")
         self.assertTrue(client.skill_exists("no-skill"))  # it asks for any repository of that name
+        client.delete_skill("tool")
+        self.assertFalse(client.skill_exists("tool"))
 
     def test_its_cache(self):
         client.push_prompt("cached", object=PromptTemplate.from_template("one {x}"))
