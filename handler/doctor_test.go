@@ -384,7 +384,7 @@ func TestDoctorUnderTheHost(t *testing.T) {
 			require.Contains(t, said["Host"].Value, mode)
 			require.Contains(t, said["Address of a caller"].Value, "127.0.0.1, from ")
 			require.Empty(t, said["Address of a caller"].Alert)
-			require.Equal(t, command.Fact{Name: "Routes", Value: "the host knows all 27 functions that answer requests"}, said["Routes"])
+			require.Equal(t, command.Fact{Name: "Routes", Value: "the host knows all 29 functions that answer requests"}, said["Routes"])
 		})
 	}
 	// A function that the host did not load is none of its own.

@@ -41,7 +41,7 @@ for (const [name, [make, Transport, version]] of Object.entries(clients)) {
     await assert.rejects(client.getPrompt({ name: 'nothing' }), /no such prompt/);
 
     const { tools } = await client.listTools();
-    assert.equal(tools.length, 8);
+    assert.equal(tools.length, 9);
     const call = async () => (await client.callTool({ name: 'render_prompt', arguments: { id: 'greeting', values: { name: 'Bob', tone: 'dry' } } })).structuredContent;
     assert.equal((await call()).text, 'Greet Bob in a dry tone.');
 
