@@ -1,3 +1,4 @@
+make install
 PUBLIC_READ=true make run
 URL=http://127.0.0.1:7071 HANDLE=ann NAME=greeting
 curl -X PUT -H "X-Dev-User: ann" -H "Content-Type: application/json" -d '{"handle":"ann","name":"Ann"}' $URL/api/v1/me/profile
