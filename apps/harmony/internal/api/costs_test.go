@@ -426,10 +426,10 @@ func (s *story) grow(people, times int) (all []request) {
 	for i := range people / 4 {
 		_, _, err := s.events.Register(ctx, members[i].Claim(), crowded, "", members[i].ID)
 		require.NoError(t, err)
-		if i < 25 {
-			_, _, err := rooms.Send(ctx, members[i].Claim(), chat.OfEvent(crowded), "Кто уже там?", "")
-			require.NoError(t, err)
-		}
+	}
+	for i := range 100 { // a page has as many authors in both, and no more are counted as unread
+		_, _, err := rooms.Send(ctx, members[i%25].Claim(), chat.OfEvent(crowded), "Кто уже там?", "")
+		require.NoError(t, err)
 	}
 	for _, m := range members[:40] { // decks differ
 		all = append(all, request{"list-deck", "GET", "/users", m.Access, "", 200})

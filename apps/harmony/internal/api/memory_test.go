@@ -135,6 +135,6 @@ func holdMemory(t *testing.T) {
 			})
 		}
 	}
-	values["id"], values["section"], values["topic"] = []string{s.id, s.room, s.concert, item, post, s.talk, topic}, []string{"music"}, []string{secret}
+	values["id"], values["section"], values["topic"] = []string{s.id, people[1], s.room, s.concert, item, post, s.talk, topic}, []string{"music"}, []string{secret}
 	heap.CheckPages(t, web.Patterns(), values, []string{web.Prefix + "/sign-up", web.Prefix + "/sign-in", web.Prefix + "/{rest...}"}, ways...)
 }
