@@ -39,6 +39,9 @@ func (f Foreign) Take(w http.ResponseWriter, r *http.Request, act func(c Caller,
 // as base64, and the rest of the prompt.
 const MaxFilesBody = 12 << 20
 
+// MaxFilesAnswer is how many bytes files have as JSON in one answer: more would not be let out.
+const MaxFilesAnswer = 7 << 20
+
 // TakeUpTo is Take for a body of at most limit bytes.
 func (f Foreign) TakeUpTo(w http.ResponseWriter, r *http.Request, limit int64, act func(c Caller, body []byte) error) {
 	if err := f.take(w, r, limit, act); err != nil {

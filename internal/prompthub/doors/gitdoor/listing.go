@@ -50,8 +50,8 @@ type change struct {
 	Gone  []string `json:"gone,omitempty"` // their slugs
 }
 
-// to returns the change that makes another listing of one.
-func (l listing) to(next listing) (c change) {
+// changeTo returns the change that makes another listing of one.
+func (l listing) changeTo(next listing) (c change) {
 	if !l.same(next.about) {
 		c.About = &next.about
 	}
@@ -70,8 +70,8 @@ func (l listing) to(next listing) (c change) {
 
 func (a about) same(b about) bool { return string(jsonOf(a)) == string(jsonOf(b)) }
 
-// with returns the listing that a change makes of one.
-func (l *listing) change(c change) {
+// apply makes the change of a listing.
+func (l *listing) apply(c change) {
 	if c.About != nil {
 		l.about = *c.About
 	}
@@ -105,7 +105,7 @@ const maxLines = 50
 
 // message returns the message of the snapshot that makes another listing of one.
 func (l listing) message(next listing, begins bool) string {
-	c := l.to(next)
+	c := l.changeTo(next)
 	var lines []string
 	subject := ""
 	for _, s := range c.Put {
