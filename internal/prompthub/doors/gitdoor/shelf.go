@@ -351,7 +351,7 @@ func (x reader) listingOf(ctx context.Context, s shelf) (listing, error) {
 
 // putListing adds the folder that is made of a listing to a repository.
 func (x reader) putListing(ctx context.Context, r *repository, s shelf, l listing) (git.ID, error) {
-	slugs := sorted(l.skills)
+	slugs := slices.Sorted(maps.Keys(l.skills))
 	found := make([]plugin, len(slugs))
 	err := each(ctx, len(slugs), func(ctx context.Context, i int) (err error) {
 		of := l.skills[slugs[i]]
