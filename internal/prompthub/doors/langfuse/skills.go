@@ -20,7 +20,6 @@ import (
 	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb"
 )
 
 // The routes of skills are those of the client for Python 5.0.4, langfuse.api.unstable.skills. A
@@ -77,7 +76,7 @@ func (s *server) encodeSkill(ctx context.Context, v library.View, on []string) (
 			ID: fmt.Sprintf("%s-f%d", p.ID, i+1), Path: f.Path, BlobID: f.SHA256, SHA256: inBase64(f.SHA256),
 			ContentType: contentType(f.Path), ContentLength: f.Size,
 		})
-		s.seen.Add(seenKey{v.AuthorID, f.SHA256}, promptdb.Numbered{ID: v.ID, Number: p.Version})
+		s.seen.Add(seenKey{v.AuthorID, f.SHA256}, library.Numbered{ID: v.ID, Number: p.Version})
 	}
 	return w, nil
 }
@@ -454,7 +453,7 @@ func (s *server) content(ctx context.Context, r request, sum string) (library.Co
 // those that are found.
 func (s *server) contents(ctx context.Context, r request, sums []string) (map[string]library.Content, error) {
 	all := make(map[string]library.Content)
-	read := func(sum string, at promptdb.Numbered) error {
+	read := func(sum string, at library.Numbered) error {
 		for _, c := range all { // most are of one version
 			i := slices.IndexFunc(c.Files, func(f prompt.File) bool { return f.SHA256 == sum })
 			if i >= 0 && c.ID == at.ID && c.ShownVersion.Number == at.Number {
