@@ -141,7 +141,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	if method == http.MethodPost && path == skills {
 		limit = doors.MaxFilesBody
 	}
-	s.TakeUpTo(w, r, limit, func(c doors.Caller, body []byte) error {
+	s.Take(w, r, limit, func(c doors.Caller, body []byte) error {
 		req := request{c, name, version, r.URL.Query(), body}
 		if err := req.readable(); err != nil {
 			return err
