@@ -23,12 +23,17 @@ const pause = () => {
   return silent < 6e5 ? 15e3 : keptFor;
 };
 
+// wait has a bar that is live look after a pause.
+const wait = () => {
+  clearTimeout(timer);
+  if (bar.hasAttribute("data-live")) timer = setTimeout(look, pause());
+};
+
 // look asks for changes, and once a minute for all.
 const look = async () => {
-  clearTimeout(timer);
-  if (!bar?.hasAttribute("data-live") || document.hidden) return;
+  if (document.hidden) return;
   await refresh(Date.now() - asked < keptFor ? tag : undefined);
-  timer = setTimeout(look, pause());
+  wait();
 };
 
 // refresh asks for the numbers; one call while another is under way asks once more after it.
@@ -65,9 +70,8 @@ if (bar) {
   asked = was.at ?? 0;
   tag = was.tag;
   if (!(Date.now() - asked < keptFor) || bar.querySelector("[data-new][aria-current]")) refresh();
-  document.addEventListener("visibilitychange", () => document.hidden || refresh());
-  document.addEventListener("visibilitychange", look);
-  timer = setTimeout(look, pause());
+  document.addEventListener("visibilitychange", () => document.hidden || refresh().then(wait));
+  wait();
 } else {
   sessionStorage.removeItem(kept); // the next one to sign in here is somebody else
 }

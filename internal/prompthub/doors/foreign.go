@@ -29,18 +29,16 @@ func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), r
 	return watch.Observe(httpjson.Secure(httpjson.CORS(f.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.Buffered(routes))))))
 }
 
-// Take lets a request in, reads the body of a POST or PATCH, and has act answer while there is a
-// place for it. It answers with an error of the steps before, or of act.
-func (f Foreign) Take(w http.ResponseWriter, r *http.Request, act func(c Caller, body []byte) error) {
-	f.TakeUpTo(w, r, BodyLimit(f.MaxText), act)
-}
-
 // MaxFilesBody is how large the body of a request with files may be, in bytes: those of a version,
 // as base64, and the rest of the prompt.
 const MaxFilesBody = 12 << 20
 
-// TakeUpTo is Take for a body of at most limit bytes.
-func (f Foreign) TakeUpTo(w http.ResponseWriter, r *http.Request, limit int64, act func(c Caller, body []byte) error) {
+// MaxFilesAnswer is how many bytes files have as JSON in one answer: more would not be let out.
+const MaxFilesAnswer = 7 << 20
+
+// Take lets a request in, reads the body of a POST or PATCH, of at most limit bytes, and has act
+// answer while there is a place for it. It answers with an error of the steps before, or of act.
+func (f Foreign) Take(w http.ResponseWriter, r *http.Request, limit int64, act func(c Caller, body []byte) error) {
 	if err := f.take(w, r, limit, act); err != nil {
 		httpjson.Refuse(w, r, err)
 	}

@@ -76,11 +76,11 @@ func (s *Service) OwnSkills(ctx context.Context, who auth.User, q SkillQuery) (S
 	first := min((q.Page-1)*q.Limit, len(all))
 	all = all[first:min(first+q.Limit, len(all))]
 	page.Items = make([]SkillItem, len(all))
-	numbered := make([]promptdb.Numbered, len(all))
+	numbered := make([]Numbered, len(all))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i, v := range all {
-		page.Items[i].View, numbered[i] = v, promptdb.Numbered{ID: v.ID, Number: v.Version}
+		page.Items[i].View, numbered[i] = v, Numbered{ID: v.ID, Number: v.Version}
 		g.Go(func() error {
 			rows, err := s.db.NameRows(gctx, IDOf(who), v.Name)
 			if err == nil && len(rows) == 1 {
@@ -161,6 +161,9 @@ const (
 	maxFilesSearched    = 50_000
 )
 
+// A Numbered names a version of a prompt.
+type Numbered = promptdb.Numbered
+
 // A Content is where bytes are: a file of a version of a prompt of the caller's.
 type Content struct {
 	View
@@ -186,12 +189,12 @@ func errNoContent() error {
 
 // FindContents returns for each SHA-256, in hex, a version of a skill of the caller's with a file
 // that has it; those that are not found are missing.
-func (s *Service) FindContents(ctx context.Context, who auth.User, sums []string) (map[string]promptdb.Numbered, error) {
+func (s *Service) FindContents(ctx context.Context, who auth.User, sums []string) (map[string]Numbered, error) {
 	all, err := s.ownSkills(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	found, searched := make(map[string]promptdb.Numbered), 0
+	found, searched := make(map[string]Numbered), 0
 	for _, v := range all[:min(len(all), maxSkillsSearched)] {
 		versions, err := s.db.FilesOfVersions(ctx, IDOf(who), v.ID, maxVersionsSearched)
 		if err != nil {
@@ -200,7 +203,7 @@ func (s *Service) FindContents(ctx context.Context, who auth.User, sums []string
 		for _, x := range versions {
 			for _, f := range x.Files {
 				if _, known := found[f.SHA256]; !known && slices.Contains(sums, f.SHA256) {
-					found[f.SHA256] = promptdb.Numbered{ID: v.ID, Number: x.Number}
+					found[f.SHA256] = Numbered{ID: v.ID, Number: x.Number}
 				}
 			}
 			searched += len(x.Files)

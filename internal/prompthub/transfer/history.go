@@ -347,6 +347,12 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 		return err
 	}
 	labels := draft.Labels
+	var before map[string]int64
+	if h.now.ID != "" {
+		if before, err = h.labelsBefore(ctx, h.now.ID, labels); err != nil {
+			return err
+		}
+	}
 	made, err := h.save(ctx, draft)
 	if fault.CodeOf(err) == prompt.NeedsProposal { // the version comes all the same
 		draft.Labels = nil
@@ -355,7 +361,7 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 	if err != nil {
 		return err
 	}
-	h.importer.made = append(h.importer.made, Change{ID: made.ID, Now: made.Version, Was: h.now.Version})
+	h.importer.made = append(h.importer.made, Change{ID: made.ID, Now: made.Version, Was: h.now.Version, Labels: before})
 	if h.now = made; draft.Labels == nil {
 		if _, err := h.setEach(ctx, labels, v.Version); err != nil {
 			return err

@@ -123,3 +123,18 @@ func TestUndoOfAnAccount(t *testing.T) {
 	require.Equal(t, []transfer.Change{made, {ID: "y", Now: 4, Was: 2, Visibility: prompt.Private, Title: "T", Labels: map[string]int64{"l": 3}}},
 		transfer.Merge([]transfer.Change{made, update}, []transfer.Change{more}))
 }
+
+// TestUndoOfALongerHistory: labels that new versions of an account took go back with the text.
+func TestUndoOfALongerHistory(t *testing.T) {
+	t.Parallel()
+	here, _ := newService(t)
+	there, _ := newService(t)
+	take(t, here, "---\nname: one\nlabels: [production]\n---\nfirst", transfer.Options{File: "one.md"})
+	take(t, there, give(t, here), transfer.Options{File: "account.jsonl"})
+	before := state(t, there, "one")
+	take(t, here, "---\nname: one\nlabels: [production, beta]\n---\nsecond", transfer.Options{File: "one.md", Update: true})
+	all := changes(t, there, give(t, here), "account.jsonl")
+	require.NotEqual(t, before, state(t, there, "one"))
+	require.Equal(t, transfer.Undone{Restored: 1}, undo(t, there, all))
+	require.Equal(t, before, state(t, there, "one"))
+}

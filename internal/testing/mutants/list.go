@@ -866,7 +866,7 @@ var mutants = []mutant{
 	},
 	{
 		"a signed address is good for ever", "../doors/marketplace/package.go",
-		" || !d.Now().Before(day.AddDate(0, 0, 1)) {", " {",
+		" || !d.Now().Before(day.AddDate(0, 0, 1)) {", " || day.IsZero() {",
 	},
 	{
 		"a signature is of any package", "../doors/marketplace/package.go",

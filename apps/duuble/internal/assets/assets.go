@@ -584,13 +584,14 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (n int, e
 		if row == nil {
 			report(fmt.Sprintf("picture %s: the row by which it is found from its owner is missing", a.ID))
 		}
-		if row == nil || err != nil || a.Thing != "" {
-			// a picture that is of a thing goes with it
-		} else if row, err = s.GetRow(ctx, s.Tables.Admin, s.dueRows().Key(a.CreatedAt, a.ID)); err == nil && row == nil {
-			report(fmt.Sprintf("picture %s: it is of nothing, and the row by which it is swept is missing", a.ID))
-		}
-		if err != nil {
-			return err
+		if row != nil && a.Thing == "" { // one that is of a thing goes with that
+			due, err := s.GetRow(ctx, s.Tables.Admin, s.dueRows().Key(a.CreatedAt, a.ID))
+			if err != nil {
+				return err
+			}
+			if due == nil {
+				report(fmt.Sprintf("picture %s: it is of nothing, and the row by which it is swept is missing", a.ID))
+			}
 		}
 		for i := range a.files() {
 			if a.Status != Completed {

@@ -23,8 +23,7 @@ const imagePath = "/api/v1/images/chat/"
 // imageSide is how long the longer side of a picture of a message is.
 const imageSide = 1200
 
-// ImageURL is where the picture of a message of a chat is served, "" if it has none; ThumbURL is
-// where a small one is.
+// ImageURL is where the picture of a message of a chat is served, "" if it has none.
 func ImageURL(chat string, m chat.Message) string {
 	if m.Image.ID == "" {
 		return ""

@@ -59,8 +59,8 @@ func (s *Service) SeeMatches(ctx context.Context, c Claim, at time.Time) error {
 const mostNews = 100
 
 // NewsTag returns what changes when a like, a match or a message of a chat of two comes for the
-// caller, or their list of matches is seen. It costs a few reads, of which no row is looked up. A
-// secret like changes it never, as nothing may tell more of it than how many there are.
+// caller, or their list of matches is seen. It costs a few reads, and none for each row. A secret
+// like never changes it: of these nothing may be told but how many there are.
 func (s *Service) NewsTag(ctx context.Context, c Claim) (string, error) {
 	var likes, chats []table.Row
 	_, matches, seen, err := s.readNews(ctx, c, func(ctx context.Context) (err error) {

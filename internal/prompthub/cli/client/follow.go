@@ -150,10 +150,9 @@ type followedLine struct {
 // followOne has the service take in the history of a prompt. What it refuses of one is no error.
 func (c *Client) followOne(ctx context.Context, d format.Document, o Following) (Entry, error) {
 	l := followedLine{Document: d, From: "langfuse"}
-	if d.Visibility = string(prompt.Private); o.Public {
-		d.Visibility, l.PublicFrom = string(prompt.Public), servedFrom(d.Versions)
+	if l.Visibility = string(prompt.Private); o.Public {
+		l.Visibility, l.PublicFrom = string(prompt.Public), servedFrom(d.Versions)
 	}
-	l.Visibility = d.Visibility
 	line, err := encode(l)
 	var all [][]piece
 	if err == nil {

@@ -3,6 +3,7 @@ package gitdoor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,17 +51,17 @@ type change struct {
 	Gone  []string `json:"gone,omitempty"` // their slugs
 }
 
-// to returns the change that makes another listing of one.
-func (l listing) to(next listing) (c change) {
+// changeTo returns the change that makes another listing of one.
+func (l listing) changeTo(next listing) (c change) {
 	if !l.same(next.about) {
 		c.About = &next.about
 	}
-	for _, slug := range sorted(next.skills) {
+	for _, slug := range slices.Sorted(maps.Keys(next.skills)) {
 		if l.skills[slug] != next.skills[slug] {
 			c.Put = append(c.Put, next.skills[slug])
 		}
 	}
-	for _, slug := range sorted(l.skills) {
+	for _, slug := range slices.Sorted(maps.Keys(l.skills)) {
 		if _, stays := next.skills[slug]; !stays {
 			c.Gone = append(c.Gone, slug)
 		}
@@ -70,8 +71,8 @@ func (l listing) to(next listing) (c change) {
 
 func (a about) same(b about) bool { return string(jsonOf(a)) == string(jsonOf(b)) }
 
-// with returns the listing that a change makes of one.
-func (l *listing) change(c change) {
+// apply makes the change of a listing.
+func (l *listing) apply(c change) {
 	if c.About != nil {
 		l.about = *c.About
 	}
@@ -81,15 +82,6 @@ func (l *listing) change(c change) {
 	for _, s := range c.Put {
 		l.skills[s.Slug] = s
 	}
-}
-
-func sorted[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func jsonOf(v any) []byte {
@@ -105,7 +97,7 @@ const maxLines = 50
 
 // message returns the message of the snapshot that makes another listing of one.
 func (l listing) message(next listing, begins bool) string {
-	c := l.to(next)
+	c := l.changeTo(next)
 	var lines []string
 	subject := ""
 	for _, s := range c.Put {
@@ -172,7 +164,7 @@ func (l listing) marketplace(plugins map[string]plugin) []byte {
 	if l.Bundle != nil && len(l.skills) > 0 {
 		add(l.Bundle.Slug, l.about.About, l.Bundle.Version)
 	}
-	for _, slug := range sorted(l.skills) {
+	for _, slug := range slices.Sorted(maps.Keys(l.skills)) {
 		if l.Bundle == nil || slug != l.Bundle.Slug {
 			add(slug, plugins[slug].about, skill.PluginVersion(l.skills[slug].Version))
 		}

@@ -104,6 +104,12 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 			return nil, sent, err
 		}
 	}
+	holds := false // its memory beyond this function
+	defer func() {
+		if !holds {
+			sent()
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, packWithin)
 	defer cancel()
 	r, err := x.open(ctx, q.IsFetch())
@@ -123,9 +129,7 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 	for _, p := range parts {
 		size += len(p)
 	}
-	if err != nil || size <= sentAfter {
-		sent()
-	}
+	holds = err == nil && size > sentAfter
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = &fault.Error{Kind: fault.Unavailable, Text: "this took longer than 20 seconds; try again, or clone with --depth 1", Cause: err}
 	}

@@ -257,7 +257,7 @@ func (x reader) record(ctx context.Context, s shelf, l library.Line, state strin
 	}
 	id, b := c.Encode()
 	l.Commit = id.String()
-	recorded, err := x.Service.PutLine(ctx, s.repository, l, &library.Snapshot{Seq: l.Seq, Commit: b, Change: jsonOf(was.to(next))})
+	recorded, err := x.Service.PutLine(ctx, s.repository, l, &library.Snapshot{Seq: l.Seq, Commit: b, Change: jsonOf(was.changeTo(next))})
 	return l, recorded, err
 }
 
@@ -269,7 +269,7 @@ func lastOf(snapshots []library.Snapshot) (listing, git.Commit, error) {
 		if err := json.Unmarshal(s.Change, &c); err != nil {
 			return l, git.Commit{}, err
 		}
-		l.change(c)
+		l.apply(c)
 	}
 	if len(snapshots) == 0 {
 		return l, git.Commit{}, errors.New("the line has no snapshots")
@@ -351,7 +351,7 @@ func (x reader) listingOf(ctx context.Context, s shelf) (listing, error) {
 
 // putListing adds the folder that is made of a listing to a repository.
 func (x reader) putListing(ctx context.Context, r *repository, s shelf, l listing) (git.ID, error) {
-	slugs := sorted(l.skills)
+	slugs := slices.Sorted(maps.Keys(l.skills))
 	found := make([]plugin, len(slugs))
 	err := each(ctx, len(slugs), func(ctx context.Context, i int) (err error) {
 		of := l.skills[slugs[i]]

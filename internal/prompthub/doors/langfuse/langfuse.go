@@ -19,7 +19,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/prompthub/doors"
-	"prompthub/internal/prompthub/promptdb"
+	"prompthub/internal/prompthub/library"
 )
 
 // Prefix is the path that all routes begin with: what the SDKs are given as base URL.
@@ -35,13 +35,13 @@ const (
 
 type server struct {
 	doors.Foreign
-	seen *lru.Cache[seenKey, promptdb.Numbered] // versions with the files that were named last
+	seen *lru.Cache[seenKey, library.Numbered] // versions with the files that were named last
 }
 
 // New returns a handler for everything under Prefix. It takes paths as they are: a mux around it
 // must not clean them.
 func New(f doors.Foreign) http.Handler {
-	seen, _ := lru.New[seenKey, promptdb.Numbered](maxSeen) // whose size is above 0
+	seen, _ := lru.New[seenKey, library.Numbered](maxSeen) // whose size is above 0
 	s := &server{f, seen}
 	return f.Handler(fail, http.HandlerFunc(s.serve))
 }
@@ -141,7 +141,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	if method == http.MethodPost && path == skills {
 		limit = doors.MaxFilesBody
 	}
-	s.TakeUpTo(w, r, limit, func(c doors.Caller, body []byte) error {
+	s.Take(w, r, limit, func(c doors.Caller, body []byte) error {
 		req := request{c, name, version, r.URL.Query(), body}
 		if err := req.readable(); err != nil {
 			return err

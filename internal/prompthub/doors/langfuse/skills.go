@@ -15,11 +15,11 @@ import (
 
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/files/format"
 	"prompthub/internal/prompthub/files/skill"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
-	"prompthub/internal/prompthub/promptdb"
 )
 
 // The routes of skills are those of the client for Python 5.0.4, langfuse.api.unstable.skills. A
@@ -76,7 +76,7 @@ func (s *server) encodeSkill(ctx context.Context, v library.View, on []string) (
 			ID: fmt.Sprintf("%s-f%d", p.ID, i+1), Path: f.Path, BlobID: f.SHA256, SHA256: inBase64(f.SHA256),
 			ContentType: contentType(f.Path), ContentLength: f.Size,
 		})
-		s.seen.Add(seenKey{v.AuthorID, f.SHA256}, promptdb.Numbered{ID: v.ID, Number: p.Version})
+		s.seen.Add(seenKey{v.AuthorID, f.SHA256}, library.Numbered{ID: v.ID, Number: p.Version})
 	}
 	return w, nil
 }
@@ -292,11 +292,20 @@ func (s *server) labelSkill(ctx context.Context, r request) (int, any, error) {
 
 // numberedSkill returns the version of a skill that a path names.
 func (s *server) numberedSkill(ctx context.Context, r request) (v library.View, want library.WantedVersion, err error) {
-	if want.Number, err = strconv.ParseInt(r.version, 10, 64); err != nil || want.Number < 1 {
-		return v, want, wrong("version", "must be a whole number of at least 1")
+	if want.Number, err = numberIn(r); err != nil {
+		return v, want, err
 	}
 	v, err = s.findSkill(ctx, r, want)
 	return v, want, err
+}
+
+// numberIn returns the number of the version that a path names.
+func numberIn(r request) (int64, error) {
+	n, err := strconv.ParseInt(r.version, 10, 64)
+	if err != nil || n < 1 {
+		return 0, wrong("version", "must be a whole number of at least 1")
+	}
+	return n, nil
 }
 
 type deleted struct {
@@ -305,9 +314,9 @@ type deleted struct {
 
 // deleteSkill deletes a version; the skill with its only one, which its author can restore.
 func (s *server) deleteSkill(ctx context.Context, r request) (int, any, error) {
-	n, err := strconv.ParseInt(r.version, 10, 64)
-	if err != nil || n < 1 {
-		return 0, nil, wrong("version", "must be a whole number of at least 1")
+	n, err := numberIn(r)
+	if err != nil {
+		return 0, nil, err
 	}
 	v, err := s.findSkill(ctx, r, library.WantedVersion{Number: n, History: true}) // one that was recalled too
 	if err != nil {
@@ -376,7 +385,6 @@ func (s *server) listSkills(ctx context.Context, r request) (int, any, error) {
 const (
 	maxHashes   = 50
 	maxContents = prompt.MaxFile // bytes of all contents of an answer
-	maxEncoded  = 7 << 20        // and of these as JSON: more would not be let out
 )
 
 type fileContent struct {
@@ -427,8 +435,8 @@ func (s *server) getContents(ctx context.Context, r request) (int, any, error) {
 		if !prompt.IsText(b) {
 			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("the file %.100q is binary, and there are texts alone here: %s", c.File.Path, archive))
 		}
-		if encoded += prompt.Quoted(b); encoded > maxEncoded {
-			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("these files have more than %d bytes as JSON: ask for fewer at a time, or %s", maxEncoded, archive))
+		if encoded += prompt.Quoted(b); encoded > doors.MaxFilesAnswer {
+			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("these files have more than %d bytes as JSON: ask for fewer at a time, or %s", doors.MaxFilesAnswer, archive))
 		}
 		answer.Data = append(answer.Data, fileContent{inBase64(sum), string(b)})
 	}
@@ -445,7 +453,7 @@ func (s *server) content(ctx context.Context, r request, sum string) (library.Co
 // those that are found.
 func (s *server) contents(ctx context.Context, r request, sums []string) (map[string]library.Content, error) {
 	all := make(map[string]library.Content)
-	read := func(sum string, at promptdb.Numbered) error {
+	read := func(sum string, at library.Numbered) error {
 		for _, c := range all { // most are of one version
 			i := slices.IndexFunc(c.Files, func(f prompt.File) bool { return f.SHA256 == sum })
 			if i >= 0 && c.ID == at.ID && c.ShownVersion.Number == at.Number {

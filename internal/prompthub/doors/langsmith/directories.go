@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"prompthub/internal/fault"
+	"prompthub/internal/prompthub/doors"
 	"prompthub/internal/prompthub/library"
 	"prompthub/internal/prompthub/prompt"
 )
@@ -30,9 +31,6 @@ type pulledDirectory struct {
 	Hash  string           `json:"commit_hash"`
 	Files map[string]entry `json:"files"`
 }
-
-// maxEncoded is how many bytes a directory has as JSON: more would not be let out.
-const maxEncoded = 7 << 20
 
 // pullDirectory answers with all files of a commit, or with none of them.
 func (s *server) pullDirectory(ctx context.Context, r request) (any, error) {
@@ -63,8 +61,8 @@ func (s *server) pullDirectory(ctx context.Context, r request) (any, error) {
 		if !prompt.IsText(f.Bytes) {
 			return nil, fault.New(fault.Invalid, fmt.Sprintf("the file %.100q is binary, and a directory has texts alone here: %s", f.Path, archive))
 		}
-		if size += prompt.Quoted(f.Bytes) + prompt.Quoted([]byte(f.Path)); size > maxEncoded {
-			return nil, fault.New(fault.Invalid, fmt.Sprintf("the files have more than %d bytes as JSON: %s", maxEncoded, archive))
+		if size += prompt.Quoted(f.Bytes) + prompt.Quoted([]byte(f.Path)); size > doors.MaxFilesAnswer {
+			return nil, fault.New(fault.Invalid, fmt.Sprintf("the files have more than %d bytes as JSON: %s", doors.MaxFilesAnswer, archive))
 		}
 		text := string(f.Bytes)
 		d.Files[f.Path] = entry{typeFile, &text}

@@ -278,7 +278,7 @@ func (d *handler) readDirectory(ctx context.Context, _ *sdk.ServerSession, p *re
 
 func (d *handler) childrenOf(ctx context.Context, c *call, uri, cursor string) ([]*sdk.Resource, error) {
 	if cursor != "" { // a folder is one page
-		return nil, fault.New(fault.Malformed, "the cursor is damaged; start again without it")
+		return nil, errCursor()
 	}
 	id, name, below, ok := splitURI(uri)
 	if !ok {

@@ -81,7 +81,8 @@ func folder(name string) []map[string]any {
 		{"path": "SKILL.md", "content": "---\nname: " + name + "\ndescription: >\n  Fills forms.\n  Use for forms.\nlicense: Apache-2.0\nmetadata:\n  author: Ann\n  since: 2026-01-31\nallowed-tools: [Bash]\n---\n\nRun scripts/fill.sh.\n"},
 		{"path": "scripts/fill.sh", "content": "#!/bin/sh\necho filled\n", "executable": true},
 		{"path": "assets/logo.png", "base64": "iVBORw0KGgoA/w=="},
-		{"path": "assets/sub/ü ä.txt", "content": "ü\r\n"}, {"path": "assets/empty", "content": ""},
+		{"path": "assets/sub/ü ä.txt", "content": "ü\r\n"},
+		{"path": "assets/empty", "content": ""},
 	}
 }
 

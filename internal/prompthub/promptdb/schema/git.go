@@ -172,11 +172,6 @@ func SnapshotsOf(r Repository, epoch, last int64) table.Range {
 	return x
 }
 
-// EpochsBefore has the snapshots of all epochs before one.
-func EpochsBefore(r Repository, epoch int64) table.Range {
-	return table.Range{Partition: r.Partition(), From: "main|0", To: fmt.Sprintf("main|%010d|", epoch)}
-}
-
 // ParseSnapshot is the opposite of SnapshotRow.
 func ParseSnapshot(row table.Row) (s Snapshot, epoch int64, err error) {
 	if _, err = fmt.Sscanf(row.Row, "main|%d|%d", &epoch, &s.Seq); err == nil {

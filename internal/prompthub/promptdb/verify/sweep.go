@@ -176,7 +176,7 @@ func (s *slice) page(ctx context.Context, page table.Page, until time.Time, fail
 
 // complete gives the prompts of a page what they lack that were made before there was such: a name,
 // and a key that leads to their author. And it removes favorites and tombstones of prompts that are
-// gone, events that are too old, and lines of snapshots, which is no repair.
+// gone, events that are too old, and snapshots that no client needs, which is no repair.
 func (s *slice) complete(ctx context.Context, rows []table.Row, failed *rowstore.Failures) bool {
 	ok := true
 	if s.table == s.db.T.Files {
