@@ -24,8 +24,19 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		IdleTimeout:       4 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if tcp, ok := c.(*net.TCPConn); ok {
+				_ = tcp.SetWriteBuffer(onTheWay) // one that cannot be set is as the system has it
+			}
+			return ctx
+		},
 	}
 }
+
+// onTheWay is how many bytes of an answer the system takes before the client does. It says that there
+// is room again only when a third of it is, for which a client that is slow and fast enough must not
+// need longer than its lag: of the megabytes that a system takes on its own, it would be cut.
+const onTheWay = 64 << 10
 
 const (
 	// stopTime is how long requests may go on after the end, and lastTime how long they have when

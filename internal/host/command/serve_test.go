@@ -53,6 +53,31 @@ func (p pipes) Close() error {
 
 func (pipes) Addr() net.Addr { return nil }
 
+// Of an answer the system takes no more ahead of a client than a slow one takes soon: it says that
+// there is room only when a third is free, so with megabytes on the way such a client would be cut.
+func TestLittleIsOnTheWay(t *testing.T) {
+	t.Parallel()
+	taken := make(chan int, 1)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = newServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Second))
+		n := 0
+		for more := 1; more > 0; n += more {
+			more, _ = w.Write(make([]byte, 16<<10))
+		}
+		taken <- n
+	}), slog.New(slog.DiscardHandler))
+	server.Start()
+	defer server.Close()
+	c, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.(*net.TCPConn).SetReadBuffer(4<<10))
+	_, err = io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	require.NoError(t, err)
+	require.Less(t, <-taken, 512<<10)
+}
+
 // A connection that was opened ahead, as browsers do, does not hold up the end.
 func TestEndsWithUnusedConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

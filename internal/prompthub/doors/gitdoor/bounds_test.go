@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,14 +76,19 @@ func (s *sink) Write(b []byte) (int, error) {
 // ask sends a command of the protocol.
 func (w *world) ask(path, token, body string) *sink {
 	w.t.Helper()
+	s := &sink{header: http.Header{}, status: http.StatusOK}
+	w.door.ServeHTTP(s, w.asked(path, token, body))
+	return s
+}
+
+// asked returns the request of ask.
+func (w *world) asked(path, token, body string) *http.Request {
 	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "http://localhost"+gitdoor.Prefix+path+"/git-upload-pack", strings.NewReader(body))
 	r.Header.Set("Content-Type", git.RequestType)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	s := &sink{header: http.Header{}, status: http.StatusOK}
-	w.door.ServeHTTP(s, r)
-	return s
+	return r
 }
 
 func line(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
@@ -110,6 +116,49 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			require.Fail(t, "refused", "%d", s.status)
 		}
 	})
+}
+
+// A slow is a sink that takes nothing until it may.
+type slow struct {
+	sink
+	begun, may chan struct{}
+}
+
+func (s *slow) Write(b []byte) (int, error) {
+	if s.begun != nil {
+		close(s.begun)
+		s.begun = nil
+		<-s.may
+	}
+	return s.sink.Write(b)
+}
+
+// TestSlowReaders: clients that take their time for large packs do not keep others from a clone.
+func TestSlowReaders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prompt.Rules{}, true)
+	w.handle()
+	w.public("greet", "Hello.")
+	w.write(user("ann"), w.folder("large", library.SentFile{Path: "a", Bytes: noise(1, 2<<20)}))
+	fetch := func(path string) string {
+		want := w.clone(w.url+path, "--depth", "1").git("rev-parse", "HEAD")
+		return line("command=fetch\n") + "0001" + line("want "+want+"\n") + line("done\n") + "0000"
+	}
+	large, small := fetch("/u/ann/large.git"), fetch("/u/ann/greet.git")
+	may := make(chan struct{})
+	var sent sync.WaitGroup
+	defer sent.Wait()
+	defer close(may)
+	for i := range 4 {
+		_, token := w.token(fmt.Sprint("slow ", i), auth.ScopeRead)
+		s := &slow{sink: sink{header: http.Header{}, status: http.StatusOK}, begun: make(chan struct{}), may: may}
+		begun := s.begun
+		sent.Go(func() { w.door.ServeHTTP(s, w.asked("/u/ann/large.git", token, large)) })
+		<-begun
+	}
+	_, token := w.token("another", auth.ScopeRead)
+	require.Greater(t, w.ask("/u/ann/large.git", token, large).bytes, 2<<20)
+	require.Equal(t, http.StatusOK, w.ask("/u/ann/greet.git", token, small).status)
 }
 
 // FuzzRequest: any request is answered, and never with an error of ours.

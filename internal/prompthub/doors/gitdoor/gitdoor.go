@@ -39,7 +39,8 @@ type handler struct {
 	patterns []string // of the mux
 	made     *lru.Cache[madeOf, made]
 	plugins  *lru.Cache[listed, plugin]
-	packs    *httpjson.Gate // that are made or sent
+	packs    *httpjson.Gate // that are made
+	sends    *httpjson.Gate // of large ones
 }
 
 // New returns a handler for everything under Prefix.
@@ -55,7 +56,10 @@ func Patterns() []string { return build(Config{}).patterns }
 func build(c Config) *handler {
 	kept, _ := lru.New[madeOf, made](keptMade) // whose size is above 0
 	plugins, _ := lru.New[listed, plugin](keptPlugins)
-	d := &handler{Config: c, mux: http.NewServeMux(), made: kept, plugins: plugins, packs: httpjson.NewGate(packsAtOnce, "clones and fetches")}
+	d := &handler{
+		Config: c, mux: http.NewServeMux(), made: kept, plugins: plugins,
+		packs: httpjson.NewGate(packsAtOnce, "clones and fetches"), sends: httpjson.NewGate(sentAtOnce, "large clones and fetches"),
+	}
 	for _, path := range []string{
 		"/me", "/me.git", "/u/{handle}", "/w/{workspace}", "/c/{handle}/{collection}", "/me/{prompt}", "/u/{handle}/{prompt}", "/w/{workspace}/{prompt}",
 	} {

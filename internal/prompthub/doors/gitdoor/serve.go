@@ -21,13 +21,16 @@ const (
 	receivePack = "git-receive-pack"
 )
 
-// The bounds of an instance. A pack is held in memory until it is sent, and has 32 MiB at most.
+// The bounds of an instance. A pack is held in memory until it is sent, and has 32 MiB at most. A
+// slow client takes minutes for that, in which others must not wait: so packs have other places
+// while they are sent than while they are made, and small ones need none.
 const (
-	packsAtOnce = 2 // one of a caller's, and one of all callers who are not signed in
+	packsAtOnce = 2 // that are made: one of a caller's, and one of all callers who are not signed in
+	sentAtOnce  = 6 // large ones: one of a caller's, and three of all callers who are not signed in
 	packWithin  = 20 * time.Second
 	packWaits   = 10 * time.Second // for its turn
 	again       = 20 * time.Millisecond
-	sentAfter   = 1 << 20 // bytes of an answer up to which others have their turn while it is sent
+	largeAnswer = 1 << 20 // bytes
 )
 
 // advertise tells a client what is served.
@@ -100,16 +103,12 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 		return nil, sent, err
 	}
 	if q.IsFetch() {
-		if sent, err = x.turn(ctx); err != nil {
+		made, err := x.turn(ctx, x.packs)
+		if err != nil {
 			return nil, sent, err
 		}
+		defer made()
 	}
-	holds := false // its memory beyond this function
-	defer func() {
-		if !holds {
-			sent()
-		}
-	}()
 	ctx, cancel := context.WithTimeout(ctx, packWithin)
 	defer cancel()
 	r, err := x.open(ctx, q.IsFetch())
@@ -129,19 +128,21 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 	for _, p := range parts {
 		size += len(p)
 	}
-	holds = err == nil && size > sentAfter
+	if err == nil && size > largeAnswer {
+		sent, err = x.turn(ctx, x.sends)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = &fault.Error{Kind: fault.Unavailable, Text: "this took longer than 20 seconds; try again, or clone with --depth 1", Cause: err}
 	}
 	return parts, sent, err
 }
 
-// turn waits for a turn to send objects.
-func (x reader) turn(ctx context.Context) (leave func(), err error) {
+// turn waits for a place.
+func (x reader) turn(ctx context.Context, places *httpjson.Gate) (leave func(), err error) {
 	resume := httpjson.Pause(ctx)
 	defer resume()
 	for end := time.Now().Add(packWaits); ; {
-		if leave, err = x.packs.Enter(x.Key); err == nil {
+		if leave, err = places.Enter(x.Key); err == nil {
 			return leave, nil
 		}
 		if time.Now().After(end) {
