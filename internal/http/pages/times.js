@@ -10,6 +10,7 @@ const clockOf = (timeZone) => ({
   clock: forms({ hour: "2-digit", minute: "2-digit", timeZone }),
   ofYear: forms({ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", timeZone }),
   dated: forms({ day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone }),
+  year: forms({ year: "numeric", timeZone }),
 });
 const clocks = new Map();
 const clocksIn = (zone) => {
@@ -27,7 +28,7 @@ const distance = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
 
 const dayOf = (at) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / 864e5;
 
-const wordsFor = (at, form, now, { clock, ofYear, dated }) => {
+const wordsFor = (at, form, now, { clock, ofYear, dated, year }) => {
   if (form === "time") return clock.format(at);
   const minutes = Math.trunc((at - now) / 6e4);
   const days = dayOf(at) - dayOf(now);
@@ -36,7 +37,7 @@ const wordsFor = (at, form, now, { clock, ofYear, dated }) => {
     if (Math.abs(minutes) < 60) return distance.format(minutes, "minute");
     if (Math.abs(days) < 2) return `${distance.format(days, "day")}, ${clock.format(at)}`;
   }
-  return (at.getFullYear() === now.getFullYear() ? ofYear : dated).format(at);
+  return (year.format(at) === year.format(now) ? ofYear : dated).format(at);
 };
 
 // localize writes the times in a part of a page.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -36,12 +37,16 @@ func TestTimesInBrowser(t *testing.T) {
 	mux.Handle("GET /static/{file}", static.Handler(admission()))
 	now := time.Now()
 	at := time.Date(now.Year()+1, 12, 7, 22, 30, 0, 0, time.UTC)
+	island, err := time.LoadLocation("Pacific/Kiritimati") // where a year begins first
+	require.NoError(t, err)
+	newYear := time.Date(now.In(island).Year()+1, 1, 1, 0, 0, 0, 0, island)
 	mux.HandleFunc("GET /{lang}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = fmt.Fprintf(w, `<!doctype html><html lang="%s"><title>x</title><script type="module" src="%s"></script><body>`, r.PathValue("lang"), static.Address("times.js"))
 		for _, x := range []template.HTML{
 			pages.Time(at, pages.Near, "in UTC"), pages.Time(at, pages.Date, "in UTC"), pages.Time(at, pages.Hour, "in UTC"),
 			pages.Time(now.Add(-5*time.Minute-30*time.Second), pages.Near, "in UTC"), pages.Time(now.Add(-30*time.Hour), pages.Date, "in UTC"),
+			pages.TimeIn(newYear, pages.Date, island.String(), "in UTC"),
 		} {
 			_, _ = io.WriteString(w, "<p>"+string(x)+"</p>")
 		}
@@ -60,14 +65,15 @@ func TestTimesInBrowser(t *testing.T) {
 	} {
 		p := b.Visit(t, site.URL, browsertest.Variant{Name: "phone", Width: 390, Height: 844, Phone: true, Script: true})
 		browsertest.Call(p, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: reader.zone})
-		p.GoTo("/" + reader.lang).Sees("document.querySelectorAll('time[title]').length === 5")
+		p.GoTo("/" + reader.lang).Sees("document.querySelectorAll('time[title]').length === 6")
 		require.Equal(t, reader.long, read(p, 0))
 		require.Equal(t, reader.long, read(p, 1))
 		require.Equal(t, reader.hour, read(p, 2))
 		require.Equal(t, reader.ago, read(p, 3))
 		require.NotContains(t, read(p, 4), "UTC")
+		require.Contains(t, read(p, 5), strconv.Itoa(newYear.Year()), "the year of its zone, which has not begun here")
 		browsertest.Eval[bool](p, `(document.body.insertAdjacentHTML("beforeend", '<p><time datetime="2020-01-02T03:04:05Z">later</time></p>'), true)`)
-		p.Sees("document.querySelectorAll('time[title]').length === 6 && !document.body.innerText.includes('later')")
+		p.Sees("document.querySelectorAll('time[title]').length === 7 && !document.body.innerText.includes('later')")
 	}
 	plain := b.Visit(t, site.URL, browsertest.Variant{Name: "plain", Width: 390, Height: 844, Phone: true}).GoTo("/en").Reads("in UTC")
 	require.Equal(t, "in UTC", read(plain, 0))

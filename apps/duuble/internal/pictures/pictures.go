@@ -64,8 +64,8 @@ func (s *Service) Fill(ctx context.Context, c people.Claim, id string, file []by
 	return s.Assets.Fill(ctx, u.ID, id, file)
 }
 
-// Upload makes an asset of a file that a form has sent. The same key of the same person, sent again
-// within a day, is the same asset.
+// Upload makes an asset of a file that a form has sent. The same file with the same key of the same
+// person, sent again within a day, is the same asset.
 func (s *Service) Upload(ctx context.Context, c people.Claim, purpose string, file []byte, key string) (id string, err error) {
 	media := picture.TypeOf(file)
 	if media == "" || len(file) > assets.MaxBytes {
@@ -75,10 +75,8 @@ func (s *Service) Upload(ctx context.Context, c people.Claim, purpose string, fi
 	if key != "" {
 		sum := sha256.Sum256(file)
 		fresh := a.ID
-		a.ID, err = s.Posts.Repeats().IDFor(ctx, c.UserID, "picture "+key, hex.EncodeToString(sum[:]), fresh)
-		if fault.CodeOf(err) == posts.IdempotencyMismatch { // the person went back and chose another one
-			a.ID, err = fresh, nil
-		}
+		// a form that was refused, or to which the person went back, may come with another file
+		a.ID, err = s.Posts.Repeats().IDFor(ctx, c.UserID, "picture "+key+" "+hex.EncodeToString(sum[:]), nil, fresh)
 		if err != nil {
 			return "", err
 		}

@@ -185,6 +185,20 @@ func TestUploadsAreLimited(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestUploadAfterAnother: a file that comes with the key of another one is one, too, however often it
+// is sent: of a form that was refused because of its picture there is one comment.
+func TestUploadAfterAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.shown.Upload(t.Context(), w.ann, assets.Profile, duubletest.PNG[:40], "key")
+	require.Equal(t, picture.NotAnImage, fault.CodeOf(err))
+	first, err := w.shown.Upload(t.Context(), w.ann, assets.Profile, duubletest.PNG, "key")
+	require.NoError(t, err)
+	again, err := w.shown.Upload(t.Context(), w.ann, assets.Profile, duubletest.PNG, "key")
+	require.NoError(t, err)
+	require.Equal(t, first, again)
+}
+
 // TestSweptPictures: a picture that is of nothing goes after a week, one that was replaced soon, and
 // one of a thing stays.
 func TestSweptPictures(t *testing.T) {
