@@ -93,8 +93,8 @@ var (
 	aTag     = bound{6, 1200, 64, 8 << 10}
 	aToken   = bound{4, 60, 64, 4 << 10}           // a user has at most 50
 	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config next to it, and what it includes
-	// The lists of files of twenty versions of a hundred skills, fifty versions, and fifty files of 4 MiB
-	// together, of which none shares a row with another.
+	// The lists of files of twenty versions of a hundred skills, fifty versions, and fifty files of 4
+	// MiB together, of which none shares a row with another.
 	someContents = bound{14 + 100 + 50*aPrompt.operations + 50 + 13, 5200 + 100*20 + 50*aPrompt.rows + 50 + 13, 8 << 10, 256 << 10}
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
 	// after a hundred spaces, and as many nodes of YAML.
@@ -300,7 +300,8 @@ var bounds = map[string]bound{
 	// The file stands in the answer once more, and each line of the report with its markup.
 	// the names of all prompts, and three rounds over thirty examples
 	"POST /app/import/undo-examples": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
-	// each of fifty with a version of files and a second change, or the labels of one; and the form again
+	// each of fifty with a version of files and a second change, or the labels of one; and the form
+	// again
 	"POST /app/import/undo": {50 * (aPrompt.operations + aFiled.operations + aSave.operations), 50 * (aPrompt.rows + aFiled.rows + aSave.rows), 3 << 10, 512 << 10},
 	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then

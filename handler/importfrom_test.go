@@ -188,8 +188,8 @@ func TestImportFollows(t *testing.T) {
 	}
 }
 
-// TestKilledImportFrom kills imports at fifty moments, before, during and after a request of theirs,
-// and has them go on: each time the library is the same.
+// TestKilledImportFrom kills imports at fifty moments, before, during and after a request of
+// theirs, and has them go on: each time the library is the same.
 func TestKilledImportFrom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a hundred processes")

@@ -85,9 +85,9 @@ func someFolder(t *rapid.T, name string) []prompt.FileBytes {
 	return list
 }
 
-// TestSameBytesInAllDoors: the API, its archive, assistants, installers of skills and of plugins, and
-// the clients of Langfuse and LangSmith get the same bytes of all files of a version, or are told
-// that they do not.
+// TestSameBytesInAllDoors: the API, its archive, assistants, installers of skills and of plugins,
+// and the clients of Langfuse and LangSmith get the same bytes of all files of a version, or are
+// told that they do not.
 func TestSameBytesInAllDoors(t *testing.T) {
 	t.Parallel()
 	a := testApp()

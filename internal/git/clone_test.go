@@ -231,8 +231,8 @@ func TestEmptyRepository(t *testing.T) {
 	require.Equal(t, w.line(main), c.log("clone"))
 }
 
-// TestWithdrawn: a commit that was taken away cannot be had by its id, and a clone of it goes on once
-// its user says so.
+// TestWithdrawn: a commit that was taken away cannot be had by its id, and a clone of it goes on
+// once its user says so.
 func TestWithdrawn(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -32,8 +32,8 @@ func Example() {
 	// commit f1fe26a65e4184fe4e54b853e3fa27dc2f98cbc1
 }
 
-// A client asks for the list of refs. A request that is refused gets the reason as its answer, which
-// git shows to its user.
+// A client asks for the list of refs. A request that is refused gets the reason as its answer,
+// which git shows to its user.
 func ExampleRequest_Answer() {
 	repository := newWorld() // a git.Repository
 	repository.commit("refs/heads/main", map[string]file{"SKILL.md": {content: "Say hello.\n"}})

@@ -132,8 +132,8 @@ func (c *copied) object(t require.TestingT, id git.ID) []byte {
 	return b
 }
 
-// commits returns the commits that a copy has of the line of a want, and checks that it has all that
-// is in them.
+// commits returns the commits that a copy has of the line of a want, and checks that it has all
+// that is in them.
 func (c *copied) commits(t require.TestingT, w *world, want git.ID) []git.ID {
 	var all []git.ID
 	for id := want; !id.IsZero(); {

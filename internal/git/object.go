@@ -1,6 +1,6 @@
 // Package git makes objects of git (contents of files, folders, commits) and answers clients that
-// clone and fetch, read only, in version 2 of git's protocol. It knows no HTTP and no store: a caller
-// gives it requests and a Repository.
+// clone and fetch, read only, in version 2 of git's protocol. It knows no HTTP and no store: a
+// caller gives it requests and a Repository.
 package git
 
 import (

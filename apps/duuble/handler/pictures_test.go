@@ -14,9 +14,9 @@ import (
 	"prompthub/internal/host/command"
 )
 
-// TestThousandPictures: a backup that is written while people send pictures has those that were there
-// before, 1,000 of them; restored elsewhere each is as it was, and verify finds no difference. The
-// account of a person is erased with its pictures.
+// TestThousandPictures: a backup that is written while people send pictures has those that were
+// there before, 1,000 of them; restored elsewhere each is as it was, and verify finds no
+// difference. The account of a person is erased with its pictures.
 func TestThousandPictures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends a thousand pictures")

@@ -33,9 +33,10 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// onTheWay is how many bytes of an answer the system takes before the client does. It says that there
-// is room again only when a third of it is, for which a client that is slow and fast enough must not
-// need longer than its lag: of the megabytes that a system takes on its own, it would be cut.
+// onTheWay is how many bytes of an answer the system takes before the client does. It says that
+// there is room again only when a third of it is, for which a client that is slow and fast enough
+// must not need longer than its lag: of the megabytes that a system takes on its own, it would be
+// cut.
 const onTheWay = 64 << 10
 
 const (

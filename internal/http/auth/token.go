@@ -76,8 +76,8 @@ func AccessTokens(form TokenForm, find Find, guess Guess, next Identify) Identif
 	}
 }
 
-// Counted returns the user that find finds, and counts a guess where the token that it looked up was
-// wrong. Find calls look before it looks into the storage.
+// Counted returns the user that find finds, and counts a guess where the token that it looked up
+// was wrong. Find calls look before it looks into the storage.
 func (g Guess) Counted(r *http.Request, find func(look func() error) (User, error)) (User, error) {
 	var wrong func()
 	u, err := find(func() (err error) {

@@ -51,8 +51,8 @@ func (s *Service) Standings(ctx context.Context, as auth.User, owner prompt.User
 	return s.db.Standings(ctx, IDOf(as), owner)
 }
 
-// OwnerOf returns a user as others see them, whom a handle, a key or Me has led to. One that leads by
-// a handle that was reserved, and is not shown, is none.
+// OwnerOf returns a user as others see them, whom a handle, a key or Me has led to. One that leads
+// by a handle that was reserved, and is not shown, is none.
 func (s *Service) OwnerOf(ctx context.Context, id prompt.UserID, handle string) (User, error) {
 	p, err := s.db.Profile(ctx, id)
 	u := User{Key: s.AuthorKey(id), Profile: p}
@@ -141,8 +141,8 @@ func (s *Service) Snapshots(ctx context.Context, r Repository, l Line) ([]Snapsh
 	return s.db.Snapshots(ctx, r, l)
 }
 
-// PutLine writes a line as it has become, with its last snapshot if that is new. It reports false if
-// another one came first.
+// PutLine writes a line as it has become, with its last snapshot if that is new. It reports false
+// if another one came first.
 func (s *Service) PutLine(ctx context.Context, r Repository, l Line, last *Snapshot) (bool, error) {
 	return s.db.PutLine(ctx, r, l, last)
 }

@@ -97,7 +97,8 @@ func TestRecallMeanwhile(t *testing.T) {
 	require.EqualError(t, err, "version 2 was recalled: because")
 }
 
-// TestRecallAfterUndo: a version from which a move of the label was undone is not where it was before.
+// TestRecallAfterUndo: a version from which a move of the label was undone is not where it was
+// before.
 func TestRecallAfterUndo(t *testing.T) {
 	w := newWorldOn(t, memory.NewTables())
 	p := w.inTwo()

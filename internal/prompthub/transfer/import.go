@@ -324,7 +324,8 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 	return err
 }
 
-// labelsBefore returns the versions that labels are on, which an import is about to move: 0 for none.
+// labelsBefore returns the versions that labels are on, which an import is about to move: 0 for
+// none.
 func (im *importer) labelsBefore(ctx context.Context, id prompt.ID, labels []string) (map[string]int64, error) {
 	if len(labels) == 0 {
 		return nil, nil //nolint:nilnil // there are none

@@ -355,8 +355,8 @@ func TestHistoryInParts(t *testing.T) {
 	}
 }
 
-// TestFollowedInParts: a prompt that goes on in another service is the same after an import that was
-// stopped at any write, whole or in parts, and where versions were added meanwhile.
+// TestFollowedInParts: a prompt that goes on in another service is the same after an import that
+// was stopped at any write, whole or in parts, and where versions were added meanwhile.
 func TestFollowedInParts(t *testing.T) {
 	t.Parallel()
 	const begin = `{"name":"p","title":"","tags":["text"],"visibility":"private","from":"langfuse","versions":[` +

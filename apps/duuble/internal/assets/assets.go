@@ -6,10 +6,10 @@
 //	Admin     due|asset|{yyyyMMddHH} / {ticks}|{asset}   has it looked at once more, likewise
 //	assets    {user}/{asset}-{upload}.jpg, {user}/{asset}-{upload}_320.jpg   in lower case
 //
-// An asset is pending until its owner has sent the bytes, which are written anew as JPEG files. Then
-// it is completed, and attached to one thing: the asset names the thing first, then the thing the
-// asset. So what no thing names, because a request stopped or the thing has gone, is found by the
-// asset, and swept. A reader gets a picture by the thing alone.
+// An asset is pending until its owner has sent the bytes, which are written anew as JPEG files.
+// Then it is completed, and attached to one thing: the asset names the thing first, then the thing
+// the asset. So what no thing names, because a request stopped or the thing has gone, is found by
+// the asset, and swept. A reader gets a picture by the thing alone.
 package assets
 
 import (
@@ -453,8 +453,8 @@ func (s *Service) File(ctx context.Context, a *Asset, small bool) (blob.Blob, er
 	return got, nil
 }
 
-// Copy makes a copy of an asset for a report, and returns its id, "" if there is nothing to copy. It
-// is of the same owner, with whose account it goes.
+// Copy makes a copy of an asset for a report, and returns its id, "" if there is nothing to copy.
+// It is of the same owner, with whose account it goes.
 func (s *Service) Copy(ctx context.Context, id, thing string) (string, error) {
 	if id == "" {
 		return "", nil

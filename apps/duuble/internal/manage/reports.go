@@ -60,8 +60,8 @@ const (
 // comment on it, or of a hub, a discussion and a message, with bars between.
 type Target struct{ Kind, ID string }
 
-// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub. Picture is the asset
-// of the picture that is there, and in a report that of a copy of it; "" if there is none.
+// A Copy is what a reporter saw. UserID is the person who made it, "" of a hub. Picture is the
+// asset of the picture that is there, and in a report that of a copy of it; "" if there is none.
 type Copy struct{ UserID, Username, Name, Text, Picture string }
 
 // CopyOf returns a copy of texts of a person, of which those that are empty are left out.
@@ -79,7 +79,8 @@ const (
 	AMessage = "message"
 )
 
-// Reported is the kind of a thing that is a report, in the name of a thing whose picture an asset is.
+// Reported is the kind of a thing that is a report, in the name of a thing whose picture an asset
+// is.
 const Reported = "report"
 
 // pictureOf names the report whose picture an asset is.

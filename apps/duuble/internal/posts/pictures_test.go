@@ -66,7 +66,8 @@ func (w *world) face(c people.Claim, id string) {
 	require.Equal(w.t, id, me.Picture)
 }
 
-// TestUploads: an asset is completed once, by its owner, as it was announced, and is that of one thing.
+// TestUploads: an asset is completed once, by its owner, as it was announced, and is that of one
+// thing.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,8 +186,8 @@ func TestUploadsAreLimited(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestUploadAfterAnother: a file that comes with the key of another one is one, too, however often it
-// is sent: of a form that was refused because of its picture there is one comment.
+// TestUploadAfterAnother: a file that comes with the key of another one is one, too, however often
+// it is sent: of a form that was refused because of its picture there is one comment.
 func TestUploadAfterAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -199,8 +200,8 @@ func TestUploadAfterAnother(t *testing.T) {
 	require.Equal(t, first, again)
 }
 
-// TestSweptPictures: a picture that is of nothing goes after a week, one that was replaced soon, and
-// one of a thing stays.
+// TestSweptPictures: a picture that is of nothing goes after a week, one that was replaced soon,
+// and one of a thing stays.
 func TestSweptPictures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -361,8 +362,8 @@ func TestWhoSeesPictures(t *testing.T) {
 }
 
 // TestCrashesOfPictures: after any accident to any call of an upload, of naming a picture in each
-// kind of thing, and of a deletion, sent again, all is as if it had been sent once; a week later the
-// files are those of things that are there.
+// kind of thing, and of a deletion, sent again, all is as if it had been sent once; a week later
+// the files are those of things that are there.
 func TestCrashesOfPictures(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(w *world, s *posts.Service, shown *pictures.Service, c crashing) error{

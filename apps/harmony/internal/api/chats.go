@@ -70,8 +70,8 @@ type Message struct {
 	DeletedAt *string `json:"deletedAt" doc:"When it was deleted, or null" example:"2026-11-01T12:10:00.000Z"`
 }
 
-// messageOf returns a message of a chat as it is answered. In the chat of an event no caller is told
-// by whom it was read.
+// messageOf returns a message of a chat as it is answered. In the chat of an event no caller is
+// told by whom it was read.
 func messageOf(room string, m chats.Message, event bool) Message {
 	one := Message{
 		ID: m.ID, SenderID: httpjson.OptionalText(m.SenderID), Content: m.Content, Type: m.Type, ImageURL: httpjson.OptionalText(chats.ImageURL(room, m.Message)),

@@ -53,8 +53,8 @@ func TestChangesSentTwice(t *testing.T) {
 }
 
 // TestKeysOfAdmins: an event, an invite with a code that is drawn, an item and a post that are sent
-// again with their key are one, also if four are sent at once, and if it was changed meanwhile; with
-// another body they are others.
+// again with their key are one, also if four are sent at once, and if it was changed meanwhile;
+// with another body they are others.
 func TestKeysOfAdmins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,8 +18,8 @@
 // have read. A message keeps its number among those of its sender, and how many the other had sent
 // by then. So what is unread follows from counts, and whether a message was read from its number.
 //
-// The row of a picture comes and goes with its message, in one batch: its files are there before it,
-// and go after it.
+// The row of a picture comes and goes with its message, in one batch: its files are there before
+// it, and go after it.
 //
 // What the service says is a message, too, without a number: it is not counted. A match is said by
 // the batch that opens the chat of two, just before the instant of the match.

@@ -59,8 +59,8 @@ func (w *world) sees(c meet.Claim, room string, m chats.Message) bool {
 	return seen == 2
 }
 
-// TestPicturesOfTwo: a picture of a chat of two is seen by the two while its sender is there for the
-// other, and by staff once it was reported.
+// TestPicturesOfTwo: a picture of a chat of two is seen by the two while its sender is there for
+// the other, and by staff once it was reported.
 func TestPicturesOfTwo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,7 +96,8 @@ func TestPicturesOfTwo(t *testing.T) {
 	require.True(t, w.sees(moderator, room, m), "the report is still there")
 }
 
-// TestPicturesOfEvents: attendees and staff see the pictures of the chat of an event, and no others.
+// TestPicturesOfEvents: attendees and staff see the pictures of the chat of an event, and no
+// others.
 func TestPicturesOfEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

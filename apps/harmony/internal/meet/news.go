@@ -13,12 +13,12 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// seenKey is the key of the row that says which matches a member has seen in their list: those up to
-// an instant.
+// seenKey is the key of the row that says which matches a member has seen in their list: those up
+// to an instant.
 func seenKey(user string) table.Key { return table.Key{Partition: user, Row: "SEEN"} }
 
-// readNews reads the rows of the caller's matches, and up to when they were seen, next to the caller
-// and other reads.
+// readNews reads the rows of the caller's matches, and up to when they were seen, next to the
+// caller and other reads.
 func (s *Service) readNews(ctx context.Context, c Claim, reads ...func(context.Context) error) (caller Caller, rows []table.Row, seen time.Time, err error) {
 	caller, err = s.identifyCaller(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.Tables.Matches, table.Range{Partition: c.UserID}, rowstore.MaxScan)
@@ -33,8 +33,8 @@ func (s *Service) readNews(ctx context.Context, c Claim, reads ...func(context.C
 	return caller, rows, seen, err
 }
 
-// NewMatches returns the matches that the caller has not seen in their list, the newest first, up to
-// limit.
+// NewMatches returns the matches that the caller has not seen in their list, the newest first, up
+// to limit.
 func (s *Service) NewMatches(ctx context.Context, c Claim, limit int) ([]Entry, error) {
 	caller, rows, seen, err := s.readNews(ctx, c)
 	if err != nil {

@@ -80,8 +80,8 @@ func (s *Service) Attempt(name string) (done func(failed bool), err error) {
 // NewID draws the id of a new thing.
 func (s *Service) NewID() string { return s.newID() }
 
-// IDFor returns the id of what a request makes somewhere: always the same for a key of a member, and
-// a new one without a key.
+// IDFor returns the id of what a request makes somewhere: always the same for a key of a member,
+// and a new one without a key.
 func (s *Service) IDFor(user, in, key string) string {
 	if key == "" {
 		return s.newID()

@@ -200,7 +200,8 @@ func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, read func(cont
 	return err
 }
 
-// New makes an item; admins may. Requests with one key, unless it is "", and the same item make one.
+// New makes an item; admins may. Requests with one key, unless it is "", and the same item make
+// one.
 func (s *Service) New(ctx context.Context, c meet.Claim, i Item, key string) (Item, error) {
 	var there []table.Row
 	err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {

@@ -184,8 +184,8 @@ func (c *Client) followOne(ctx context.Context, d format.Document, o Following) 
 	return e, err
 }
 
-// maxAtOnce is the last number of versions that surely come with one request, which makes 50 changes
-// at most: two for each version that was deleted.
+// maxAtOnce is the last number of versions that surely come with one request, which makes 50
+// changes at most: two for each version that was deleted.
 const maxAtOnce = 15
 
 // lacks reports whether there is no prompt of a name.

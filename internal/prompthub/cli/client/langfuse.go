@@ -247,8 +247,8 @@ func (l *Langfuse) List(ctx context.Context) (all []Listed, err error) {
 	return all, nil
 }
 
-// same reports whether a prompt and a skill of one name are one thing, of which a version has one id:
-// the door of another PromptHub gives a prompt with files as both.
+// same reports whether a prompt and a skill of one name are one thing, of which a version has one
+// id: the door of another PromptHub gives a prompt with files as both.
 func (l *Langfuse) same(ctx context.Context, p, s Listed) (bool, error) {
 	if len(p.versions) == 0 {
 		return false, nil

@@ -384,8 +384,8 @@ func TestLangfuseFourAtATime(t *testing.T) {
 	})
 }
 
-// TestLangfuseSkillsAmongPrompts: the door of another PromptHub lists a prompt with files twice, and
-// it is read once; in Langfuse a prompt and a skill of one name are two.
+// TestLangfuseSkillsAmongPrompts: the door of another PromptHub lists a prompt with files twice,
+// and it is read once; in Langfuse a prompt and a skill of one name are two.
 func TestLangfuseSkillsAmongPrompts(t *testing.T) {
 	t.Parallel()
 	for one, want := range map[bool][]string{

@@ -1,8 +1,8 @@
 // Package gitdoor is the door for git: the library as repositories that are cloned and fetched, and
 // never pushed to. A prompt is a repository whose commits are its versions. Commits follow from the
 // rows of the prompt alone, so every instance gives them the same ids. The skills of an author, a
-// workspace or a collection are a repository too, which is a marketplace of plugins: its commits are
-// snapshots, which are recorded when a client asks and something has changed.
+// workspace or a collection are a repository too, which is a marketplace of plugins: its commits
+// are snapshots, which are recorded when a client asks and something has changed.
 package gitdoor
 
 import (

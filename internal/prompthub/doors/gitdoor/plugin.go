@@ -22,8 +22,8 @@ type plugin struct {
 	undescribed bool // whether it shows the description that the prompt has now
 }
 
-// entries returns what is in the folder of the plugin, and adds the manifest to a repository, if one
-// is given.
+// entries returns what is in the folder of the plugin, and adds the manifest to a repository, if
+// one is given.
 func (p plugin) entries(r *repository) []git.Entry {
 	e := git.Entry{Name: "plugin.json", Mode: git.File, ID: git.BlobID(p.manifest)}
 	if r != nil {

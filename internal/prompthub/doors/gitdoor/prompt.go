@@ -34,8 +34,8 @@ type madeOf struct {
 	slug, title, about string
 }
 
-// A made is a SKILL.md that is made of a text, without its bytes. A prompt that has no SKILL.md has a
-// zero one.
+// A made is a SKILL.md that is made of a text, without its bytes. A prompt that has no SKILL.md has
+// a zero one.
 type made struct {
 	tree   git.ID
 	digest string
@@ -48,8 +48,8 @@ type state struct {
 	digest string
 }
 
-// promptRepository returns the repository of a prompt: a commit for each version that the reader may
-// have.
+// promptRepository returns the repository of a prompt: a commit for each version that the reader
+// may have.
 func (x reader) promptRepository(ctx context.Context) (*repository, error) {
 	l, err := x.Service.Lineage(ctx, x.as, x.owner, x.address.prompt)
 	if err != nil {

@@ -228,8 +228,8 @@ func TestAccess(t *testing.T) {
 	closed.clone(with(closed.url, bob) + "/u/ann/greet.git")
 }
 
-// TestHeadOfAPromptWithoutARelease: where programs that name no version get none, a clone checks out
-// nothing. The versions are there by their tags.
+// TestHeadOfAPromptWithoutARelease: where programs that name no version get none, a clone checks
+// out nothing. The versions are there by their tags.
 func TestHeadOfAPromptWithoutARelease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)
@@ -258,8 +258,8 @@ func TestNewName(t *testing.T) {
 	require.Equal(t, c.git("rev-parse", "HEAD"), w.clone(w.url+"/u/ann/papers.git").git("rev-parse", "HEAD"))
 }
 
-// TestRestoredBackup: a service that was restored from a backup gives the commits of prompts the same
-// ids, and begins new lines.
+// TestRestoredBackup: a service that was restored from a backup gives the commits of prompts the
+// same ids, and begins new lines.
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)

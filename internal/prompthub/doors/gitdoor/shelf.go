@@ -33,8 +33,8 @@ const (
 	keptPlugins  = 20_000 // that an instance knows
 )
 
-// form numbers what is made of a listing. Where the same listing gets other bytes, this is one more,
-// and lines begin anew.
+// form numbers what is made of a listing. Where the same listing gets other bytes, this is one
+// more, and lines begin anew.
 const form = "1"
 
 // A shelf is the skills of a repository as they are now.
@@ -112,7 +112,8 @@ func (s *shelf) want(one library.Standing) bool {
 	return true
 }
 
-// collectionShelf is shelf for a collection. A public one has what everybody sees, for its owner too.
+// collectionShelf is shelf for a collection. A public one has what everybody sees, for its owner
+// too.
 func (x reader) collectionShelf(ctx context.Context) (s shelf, l library.Line, err error) {
 	c, as, err := x.collectionFor(ctx)
 	if err != nil {
@@ -211,8 +212,8 @@ func (x reader) shelfRepository(ctx context.Context, whole bool) (*repository, e
 	return nil, &fault.Error{Kind: fault.Unavailable, Text: "others ask for this repository while it changes; try again", RetryAfter: time.Second}
 }
 
-// record adds a snapshot of the shelf to its line, or lets it begin anew. It reports false if another
-// one came first.
+// record adds a snapshot of the shelf to its line, or lets it begin anew. It reports false if
+// another one came first.
 func (x reader) record(ctx context.Context, s shelf, l library.Line, state string, follows bool) (library.Line, bool, error) {
 	was, parent := listing{skills: map[string]listed{}}, git.Commit{}
 	if follows {
@@ -278,7 +279,8 @@ func lastOf(snapshots []library.Snapshot) (listing, git.Commit, error) {
 	return l, c, err
 }
 
-// lineRepository returns the repository of a line: all of it, or the last snapshot by its name alone.
+// lineRepository returns the repository of a line: all of it, or the last snapshot by its name
+// alone.
 func (x reader) lineRepository(ctx context.Context, s shelf, l library.Line, whole bool) (*repository, error) {
 	r := newRepository(x.Service)
 	last, err := git.ParseID(l.Commit)

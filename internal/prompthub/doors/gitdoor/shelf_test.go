@@ -126,8 +126,8 @@ func TestCloneShelf(t *testing.T) {
 	require.NotContains(t, c.git("log", "-p"), "Private.")
 }
 
-// TestWithdrawnSkills: a skill that may not be seen any more is in no clone and not to be had by an id that
-// was shown, on every instance at once.
+// TestWithdrawnSkills: a skill that may not be seen any more is in no clone and not to be had by an
+// id that was shown, on every instance at once.
 func TestWithdrawnSkills(t *testing.T) {
 	t.Parallel()
 	for name, withdraw := range map[string]func(w *world, id prompt.ID){
@@ -328,8 +328,8 @@ func TestForgottenLines(t *testing.T) {
 	require.Empty(t, w.clone(w.url+"/c/bob/bobs.git").catalogue().Plugins)
 }
 
-// TestClonesUnderAWriter: while an author writes, clones from two instances agree on one line, which
-// has no more snapshots than there were changes.
+// TestClonesUnderAWriter: while an author writes, clones from two instances agree on one line,
+// which has no more snapshots than there were changes.
 func TestClonesUnderAWriter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)

@@ -1,7 +1,7 @@
 // Package langfuse is the door for programs that speak to Langfuse: its routes for prompts and
-// skills, as its SDKs use them, over the Service. A user takes the part of a project there, and an access token is
-// the pair of keys: its id the public one, its secret the secret one. They see the user's own
-// prompts, by name.
+// skills, as its SDKs use them, over the Service. A user takes the part of a project there, and an
+// access token is the pair of keys: its id the public one, its secret the secret one. They see the
+// user's own prompts, by name.
 //
 // Errors have the shape of Langfuse, {message, error}.
 package langfuse

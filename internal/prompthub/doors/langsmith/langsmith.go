@@ -1,6 +1,6 @@
 // Package langsmith is the door for programs that keep prompts in the hub of LangSmith: its routes
-// for prompts and skills, as the clients of LangSmith and LangChain use them, over the Service. A prompt is a
-// repository there, a version a commit, a label a tag of a commit, and a vote a like.
+// for prompts and skills, as the clients of LangSmith and LangChain use them, over the Service. A
+// prompt is a repository there, a version a commit, a label a tag of a commit, and a vote a like.
 //
 // A manifest is what LangChain makes of a prompt. It is made from the prompt, unless the pushed one
 // says more than a prompt can: then it is kept next to it, and counts while the content does.

@@ -21,9 +21,9 @@ type server struct {
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// Library returns the files of that plugin in a marketplace. The address is that of the endpoint for
-// assistants; one that is for its owner alone gets the access token from the environment, as commands
-// of prompthub do.
+// Library returns the files of that plugin in a marketplace. The address is that of the endpoint
+// for assistants; one that is for its owner alone gets the access token from the environment, as
+// commands of prompthub do.
 func Library(marketplace, address string, isOwn bool) []prompt.FileBytes {
 	at := server{Type: "http", URL: address}
 	if isOwn {

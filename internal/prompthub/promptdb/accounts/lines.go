@@ -44,8 +44,8 @@ func (db *Accounts) Snapshots(ctx context.Context, r schema.Repository, l schema
 	return all, nil
 }
 
-// PutLine writes a line as it has become of the one that was read, with its last snapshot if that is
-// new. It reports false if another one came first.
+// PutLine writes a line as it has become of the one that was read, with its last snapshot if that
+// is new. It reports false if another one came first.
 func (db *Accounts) PutLine(ctx context.Context, r schema.Repository, l schema.Line, s *schema.Snapshot) (bool, error) {
 	ops := []table.Op{l.Op(r)}
 	if s != nil {
