@@ -303,7 +303,7 @@ func TestDoubling(t *testing.T) {
 		"takes what the program has made": {
 			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
 			"Include.String", "Include.Placed", "Include.Which", "Invite.Take", "Invite.Took",
-			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed", "ErrNeedsRole", "ErrRecalled",
+			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed", "ErrNeedsRole", "ErrRecalled", "ErrUnknownContent",
 		},
 	})
 	doubling.Check(t, funcs)
