@@ -15,6 +15,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
 )
 
 // said is the answer about an event in a word: how much of it is seen, or the code and the text of
@@ -517,4 +518,28 @@ func TestDraft(t *testing.T) {
 	v, err := w.events.NewEvent(t.Context(), w.Members["admin"], d)
 	require.NoError(t, err)
 	require.Equal(t, "2028-02-29T20:00:00Z", v.Start.Format(time.RFC3339))
+}
+
+// TestCodesAreSecret: the code of a request with a key is made of what only the service knows, too.
+func TestCodesAreSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, admin := t.Context(), w.Members["admin"]
+	id := w.make(draft(events.SecretHidden))
+	keyed := func() string {
+		i, err := w.events.NewInvite(ctx, admin, id, events.InviteDraft{Key: "1"})
+		require.NoError(t, err)
+		return i.Code
+	}
+	first := keyed()
+	require.Equal(t, first, keyed())
+	for _, row := range w.Rows(meettest.Tables.Users) { // nothing else changes that the code could be made of
+		if row.Props.Get("UserId").Str() == admin.UserID || strings.Contains(row.Key.String(), admin.UserID) {
+			_, err := w.DB.Write(ctx, meettest.Tables.Users, table.Op{Kind: table.Merge, Row: table.Row{
+				Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "PasswordHash", Value: table.String("another")}},
+			}})
+			require.NoError(t, err)
+		}
+	}
+	require.NotEqual(t, first, keyed(), "a key that can be guessed would tell a code")
 }
