@@ -120,7 +120,8 @@ func mergesBoth(p *tab, other user) {
 	other.do(200, "PATCH", "/prompts/"+there.ID, map[string]any{"text": "You are a clerk.\nBe terse."}, nil, "If-Match", "*", "Content-Type", "application/merge-patch+json")
 	p.goTo(page).click("a[href$='/upstream']").click("form[action$='/upstream']:not(:has([name=take])) button").reads("Edit both together").click("a[href$='/upstream/edit']")
 	p.reads("What it was forked from, as it is now").reads("Be terse.").shot("both together")
-	p.write("#text", "You are a clerk.\nBe kind and terse.").click("form#write > .send .primary").reads("Be kind and terse.")
+	p.write("#text", "You are a clerk.\nBe kind and terse.").click("form#write > .send .primary")
+	p.sees(fmt.Sprintf("location.pathname === %q", page)).reads("Be kind and terse.") // and not in the editor's preview
 	p.goTo(page + "/upstream").reads("Nothing changed there since.")
 }
 
