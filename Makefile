@@ -33,7 +33,7 @@ HEAVIEST ?= 20m
 # These tests measure what time or memory something takes.
 MEASURED := ^Test(Peak|Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
 # These have one thing done after the other, of which the explorers do many at once.
-IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData|Crashes|Erase$$|PurgeOfAccounts|PurgeAgainstRevival|PurgeTies|ManyBlocks|StrangersKeepNoOneOut|Rekey$$|AnonymityOfAFile|DeckOfMany|PlacesAreNotFound|RestoreRefuses)
+IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData|Crashes|Erase$$|PurgeOfAccounts|PurgeAgainstRevival|PurgeTies|ManyBlocks|StrangersKeepNoOneOut|Rekey$$|Anonymity|DeckOfMany|PlacesAreNotFound|RestoreRefuses)
 # These interleave what TestExplore does, at other times.
 ALIKE := ^Test(ExploreTimes|ExploreKeys)$$
 RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)|$(ALIKE)'
