@@ -91,7 +91,7 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 	again := false // whether an invite with this code is that of an earlier request
 	i := Invite{Code: normalCode(d.Code), CreatedAt: s.Now().UTC(), CreatedBy: caller.ID}
 	if i.Code == "" {
-		// The code is a secret, and the key of a request may be none: what only the service knows is in it.
+		// The code is a secret, and a key may be none: what only the service knows is in it.
 		id, err := s.members.DraftID(caller.ID, "invite|"+event+"|"+caller.PasswordHash, d.Key, d)
 		if err != nil {
 			return Invite{}, err
