@@ -21,14 +21,9 @@ import (
 	"prompthub/internal/testing/calls"
 )
 
-// match has two members match, and returns their chat.
 func (w *world) match(a, b meet.Claim) string {
 	w.T.Helper()
-	_, _, err := w.Like(w.T.Context(), a, b.UserID, nil)
-	require.NoError(w.T, err)
-	l, _, err := w.Like(w.T.Context(), b, a.UserID, nil)
-	require.NoError(w.T, err)
-	return l.ChatID
+	return meettest.Match(w.T, w.Service, a, b)
 }
 
 // picture sends a picture.

@@ -19,15 +19,9 @@ import (
 	"prompthub/internal/testing/calls"
 )
 
-// match has two members like each other, and returns their chat.
 func (w *world) match(a, b meet.Claim) string {
 	w.t.Helper()
-	_, _, err := w.Like(w.t.Context(), a, b.UserID, nil)
-	require.NoError(w.t, err)
-	l, _, err := w.Like(w.t.Context(), b, a.UserID, nil)
-	require.NoError(w.t, err)
-	require.True(w.t, l.Match)
-	return l.ChatID
+	return meettest.Match(w.t, w.Service, a, b)
 }
 
 func (w *world) send(c meet.Claim, id, content string) chats.Message {

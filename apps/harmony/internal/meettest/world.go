@@ -173,6 +173,17 @@ func (w *World) Rows(name string) []table.Row {
 	return all
 }
 
+// Match has two members like each other, and returns their chat.
+func Match(t *testing.T, s *meet.Service, a, b meet.Claim) string {
+	t.Helper()
+	_, _, err := s.Like(t.Context(), a, b.UserID, nil)
+	require.NoError(t, err)
+	l, _, err := s.Like(t.Context(), b, a.UserID, nil)
+	require.NoError(t, err)
+	require.True(t, l.Match)
+	return l.ChatID
+}
+
 // RequireCode holds that an error has a code.
 func RequireCode(t *testing.T, code fault.Code, err error) {
 	t.Helper()

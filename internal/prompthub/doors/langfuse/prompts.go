@@ -119,19 +119,27 @@ type newLabels struct {
 	Labels []string `json:"newLabels"`
 }
 
+// checkLabels returns an error unless a version may be given the labels that a member has.
+func checkLabels(member string, labels []string) error {
+	switch {
+	case labels == nil:
+		return wrong(member, "send a list of labels")
+	case slices.Contains(labels, prompt.Latest):
+		return wrong(member, "the label latest is always that of the latest version")
+	case len(labels) > prompt.MaxLabels:
+		return wrong(member, fmt.Sprintf("name at most %d labels", prompt.MaxLabels))
+	}
+	return nil
+}
+
 // label adds labels to a version and takes them from others.
 func (s *server) label(ctx context.Context, r request) (int, any, error) {
 	var in newLabels
 	if err := decode(r.body, &in); err != nil {
 		return 0, nil, err
 	}
-	switch {
-	case in.Labels == nil:
-		return 0, nil, wrong("newLabels", "send a list of labels")
-	case slices.Contains(in.Labels, prompt.Latest):
-		return 0, nil, wrong("newLabels", "the label latest is always that of the latest version")
-	case len(in.Labels) > prompt.MaxLabels:
-		return 0, nil, wrong("newLabels", fmt.Sprintf("name at most %d labels", prompt.MaxLabels))
+	if err := checkLabels("newLabels", in.Labels); err != nil {
+		return 0, nil, err
 	}
 	n, err := strconv.ParseInt(r.version, 10, 64)
 	if err != nil {

@@ -254,13 +254,8 @@ func (s *server) labelSkill(ctx context.Context, r request) (int, any, error) {
 	if err := decode(r.body, &in); err != nil {
 		return 0, nil, err
 	}
-	switch {
-	case in.Labels == nil:
-		return 0, nil, wrong("labels", "send a list of labels")
-	case slices.Contains(in.Labels, prompt.Latest):
-		return 0, nil, wrong("labels", "the label latest is always that of the latest version")
-	case len(in.Labels) > prompt.MaxLabels:
-		return 0, nil, wrong("labels", fmt.Sprintf("name at most %d labels", prompt.MaxLabels))
+	if err := checkLabels("labels", in.Labels); err != nil {
+		return 0, nil, err
 	}
 	v, want, err := s.numberedSkill(ctx, r)
 	if err != nil {
