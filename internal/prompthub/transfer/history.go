@@ -361,7 +361,9 @@ func (h *history) add(ctx context.Context, v format.Version) error {
 	if err != nil {
 		return err
 	}
-	h.importer.made = append(h.importer.made, Change{ID: made.ID, Now: made.Version, Was: h.now.Version, Labels: before})
+	h.importer.made = append(h.importer.made, Change{
+		ID: made.ID, Now: made.Version, Is: made.Revision, Was: h.now.Version, Labels: before,
+	})
 	if h.now = made; draft.Labels == nil {
 		if _, err := h.setEach(ctx, labels, v.Version); err != nil {
 			return err
@@ -442,7 +444,11 @@ func (h *history) finish(ctx context.Context) error {
 	}
 	if h.publishedAt() > 0 && h.now.Visibility != prompt.Public {
 		if err := h.change(func() error {
-			_, err := h.Patch(ctx, h.who, h.now.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+			public, err := h.Patch(ctx, h.who, h.now.ID, library.Match{Any: true},
+				func(d *prompt.Draft) { d.Visibility = prompt.Public })
+			if last := len(h.importer.made) - 1; err == nil && last >= 0 && h.importer.made[last].ID == public.ID {
+				h.importer.made[last].Is = public.Revision
+			}
 			return err
 		}); err != nil {
 			return err

@@ -376,7 +376,7 @@ func (im *importer) create(ctx context.Context, d format.Document, item *Item) e
 		im.writes--
 	}
 	if err == nil && isNew {
-		im.made = append(im.made, Change{ID: v.ID, Now: v.Version})
+		im.made = append(im.made, Change{ID: v.ID, Now: v.Version, Is: v.Revision})
 	}
 	item.ID = v.ID
 	return err

@@ -15,6 +15,7 @@ import (
 type Change struct {
 	ID  prompt.ID `json:"id"`
 	Now int64     `json:"now"`           // the version that the import left
+	Is  int64     `json:"is,omitempty"`  // the revision that it left
 	Was int64     `json:"was,omitempty"` // the version before, 0 where the import made the prompt
 	// what no version says, as it was where the import changed it
 	Title      string            `json:"title,omitempty"`
@@ -32,7 +33,7 @@ type tagged struct {
 // changeOf returns the change of a prompt between two views of it. The labels are those that the
 // import has set, with their versions before.
 func changeOf(was, is library.View, labels map[string]int64) Change {
-	c := Change{ID: is.ID, Now: is.Version, Was: was.Version, Labels: labels}
+	c := Change{ID: is.ID, Now: is.Version, Is: is.Revision, Was: was.Version, Labels: labels}
 	if was.Title != is.Title {
 		c.Title = was.Title
 	}
@@ -61,7 +62,7 @@ func Merge(before, next []Change) []Change {
 			continue
 		}
 		first := &all[i]
-		first.Now = c.Now
+		first.Now, first.Is = c.Now, c.Is
 		if first.Was == 0 { // it goes as a whole
 			continue
 		}
@@ -154,7 +155,7 @@ func takeBack(ctx context.Context, s *library.Service, who auth.User, c Change) 
 	switch {
 	case err != nil:
 		return Left{}, err
-	case v.Version != c.Now:
+	case v.Version != c.Now || c.Is != 0 && v.Revision != c.Is:
 		return Left{Title: v.Title, Reason: "it was changed since"}, nil
 	case c.Was == 0:
 		return Left{Title: v.Title}, s.Delete(ctx, who, c.ID, library.Match{Revisions: []int64{v.Revision}})

@@ -104,6 +104,30 @@ func TestUndoLeaves(t *testing.T) {
 	require.Equal(t, []transfer.Left{{ID: all[0].ID, Title: "A", Reason: "it was changed since"}, {ID: all[1].ID, Title: "B", Reason: "another prompt includes it"}}, u.Left)
 }
 
+// TestUndoLeavesWhatIsNoVersion: who gave a prompt of the import another title, tags or visibility
+// since keeps it.
+func TestUndoLeavesWhatIsNoVersion(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	take(t, s, `{"name":"old","title":"Old","text":"x"}`, transfer.Options{File: "a.jsonl"})
+	all := changes(t, s, `{"name":"a","title":"A","text":"x"}`+"\n"+`{"name":"b","title":"B","text":"x"}`+"\n"+
+		`{"name":"c","title":"C","text":"x"}`+"\n"+`{"name":"old","title":"Old","text":"y"}`, "b.jsonl")
+	require.Len(t, all, 4)
+	for i, change := range []func(*prompt.Draft){
+		func(d *prompt.Draft) { d.Title = "Mine" },
+		func(d *prompt.Draft) { d.Visibility = prompt.Public },
+		func(d *prompt.Draft) { d.OwnTags = []string{"mine"} },
+		func(d *prompt.Draft) { d.Title = "Older" },
+	} {
+		v, err := s.Patch(t.Context(), ann, all[i].ID, library.Match{Any: true}, change)
+		require.NoError(t, err)
+		require.Equal(t, all[i].Now, v.Version)
+	}
+	u := undo(t, s, all)
+	require.Zero(t, u.Deleted+u.Restored)
+	require.Len(t, u.Left, 4)
+}
+
 // TestUndoOfAnAccount: a prompt whose versions came in several requests goes as a whole.
 func TestUndoOfAnAccount(t *testing.T) {
 	t.Parallel()
