@@ -11,9 +11,9 @@ import (
 
 // The windows of people.
 var (
-	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true}
+	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true, Touch: true, Steady: true}
 	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
-	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
+	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true, Steady: true}
 )
 
 // choose chooses an option, as a keyboard does.
@@ -84,7 +84,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "settings in Russian")
 	ann.GoTo("/app/me")
 	annID := browsertest.Eval[string](ann, "document.querySelector('.photos img').getAttribute('src').split('/')[5]")
-	ann.Sends("header button").Sees("location.pathname === '/app'")
+	ann.Click(".bar summary").Sends(".bar [action$=sign-out] button").Sees("location.pathname === '/app'")
 	ann.GoTo("/app/settings").Sees("location.pathname === '/app/sign-in'")
 	browsertest.Accessible(ann, axe, "sign-in")
 	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("is wrong")
@@ -103,7 +103,7 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/people/" + annID).Reads("Москва").Sees("document.querySelector('.photos img')")
 	bob.Sends("[action$=secret] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("1 тайный лайк ждёт ответа.").Reads("Пока никого.")
-	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees("document.querySelector('[data-new=likes] span').textContent === ' (1)'")
+	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees("document.querySelector('[data-new=liked] span').textContent === ' 1'")
 	browsertest.Accessible(ann, axe, "home with news")
 	bob.Sends("[action$=unlike] button").Sends("[action$='/like'] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("Bob")
@@ -128,6 +128,6 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/sign-in").Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Месяц его можно восстановить.")
 	bob.Sends("main a[href$=restore]").Sees("location.pathname === '/app/restore'")
 	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Аккаунт восстановлен.")
-	bob.Sends("header button").Reads("Фанаты одной группы")
+	bob.Click(".bar summary").Sends(".bar [action$=sign-out] button").Reads("Фанаты одной группы")
 	bob.Calm()
 }
