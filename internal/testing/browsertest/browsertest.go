@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,27 @@ type Traffic struct {
 func (b Browser) Visit(t testing.TB, base string, v Variant) *Tab {
 	t.Helper()
 	return b.open(t, base, v, chromedp.WithNewBrowserContext())
+}
+
+// Installable requires that the browser can install the application of a page: it takes the manifest,
+// whose icons are as large as it says, one of them for a mask.
+func Installable(p *Tab) {
+	p.T.Helper()
+	got, err := chromedp.Call(p.Context, page.GetAppManifest, page.GetAppManifestParams{})
+	require.NoError(p.T, err)
+	require.Empty(p.T, got.Errors)
+	require.NotNil(p.T, got.Manifest, "no manifest")
+	require.Equal(p.T, []string{p.Base + "/app", "kStandalone"}, []string{got.Manifest.StartURL, got.Manifest.Display})
+	icons := Eval[[]string](p, `(async () => {
+		const { icons } = JSON.parse(`+strconv.Quote(got.Data)+`);
+		const touch = { src: document.querySelector("link[rel=apple-touch-icon]").href, sizes: "192x192" };
+		return Promise.all([...icons, touch].map(async ({ src, sizes, purpose }) => {
+			const image = Object.assign(new Image(), { src });
+			await image.decode();
+			return [sizes === "any" || sizes === image.naturalWidth + "x" + image.naturalHeight ? sizes : "not " + sizes, purpose ?? ""].join(" ");
+		}));
+	})()`)
+	require.Equal(p.T, []string{"any ", "192x192 ", "512x512 ", "512x512 maskable", "192x192 "}, icons)
 }
 
 // Another opens a second tab of the same browser.
