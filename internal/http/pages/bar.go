@@ -19,7 +19,7 @@ var barLooks []byte
 // A Bar leads to the places of an application. On a phone it is at the lower edge of the screen,
 // under the thumb, and elsewhere in the row above the page. The template "bar" writes it.
 type Bar struct {
-	Label  string // tells what it is to those who do not see it
+	Label  string // its name for those who do not see it
 	News   string // the address that answers newsScript, "" for a reader without news
 	Live   bool   // newsScript asks for changes all the time
 	Places []Place

@@ -202,7 +202,7 @@ type look struct {
 	First float64 // when its first content was painted, in milliseconds
 	Moved float64 // the sum of its layout shifts
 	Top   float64 // where its content begins, after the title
-	What  string  // what moved
+	What  string  // the parts that moved, and how
 }
 
 const looked = `(() => {
@@ -381,7 +381,7 @@ func (p *Tab) Shot(name string) *Tab {
 	}
 	png, err := chromedp.Run(p.Context, chromedp.CaptureScreenshot())
 	require.NoError(p.T, err)
-	name = strings.ReplaceAll(p.V.Name+" "+name, " ", "-") + ".png"
+	name = strings.NewReplacer(" ", "-", "/", "-").Replace(p.V.Name+" "+name) + ".png"
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.T.(*testing.T).ArtifactDir(), name), png, 0o600))
 	return p
 }
