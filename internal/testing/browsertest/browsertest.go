@@ -203,6 +203,7 @@ type look struct {
 	Moved float64 // the sum of its layout shifts
 	Top   float64 // where its content begins, after the title
 	What  string  // the parts that moved, and how
+	Bar   string  // the faults of the bar
 }
 
 const looked = `(() => {
@@ -215,16 +216,26 @@ const looked = `(() => {
 		first: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
 		moved: moves.reduce((sum, e) => sum + e.value, 0),
 		top: first ? first.getBoundingClientRect().top + scrollY : 0,
+		bar: [...document.querySelectorAll(".bar > *")].flatMap(e => {
+			const at = (e.firstElementChild.matches("summary") ? e.firstElementChild : e).getBoundingClientRect();
+			const brand = document.querySelector(".brand").getBoundingClientRect();
+			const faults = [at.width < 44 ? "narrow" : "", at.height < 44 ? "low" : ""];
+			if (innerWidth <= 390) faults.push(at.bottom !== innerHeight ? "not at the lower edge" : "");
+			else faults.push(at.top !== brand.top ? "not in the row of the name" : "");
+			return faults.filter(Boolean).map(fault => e.textContent.trim() + ": " + fault);
+		}).join("\n"),
 		what: moves.flatMap(e => e.sources.map(s => (s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 150) + " " + JSON.stringify([s.previousRect, s.currentRect]))).join("\n"),
 	};
 })()`
 
 // Steady requires that nothing has moved on a page since it came up, and that its content begins
-// within the first 200 points of a phone, below no more than the title.
+// within the first 200 points of a phone, below no more than the title. Its bar is under the thumb
+// there, and in the first row elsewhere, and a finger finds each place.
 func Steady(p *Tab, name string) {
 	p.T.Helper()
 	l := Eval[look](p, looked)
 	require.LessOrEqual(p.T, l.Moved, 0.02, "%s, %s: moved\n%s", p.V.Name, name, l.What)
+	require.Empty(p.T, l.Bar, "%s, %s", p.V.Name, name)
 	if p.V.Width <= 390 {
 		require.Less(p.T, l.Top, 200.0, "%s, %s: content begins further down", p.V.Name, name)
 	}
