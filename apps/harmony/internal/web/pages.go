@@ -5,7 +5,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +27,6 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
 	s.enter("POST "+Prefix+"/sign-in", s.signIn)
 	s.handle("POST "+Prefix+"/sign-out", s.signOut)
-	s.handle("POST "+Prefix+"/language", s.speak)
 	s.handle("GET "+Prefix+"/reset", s.resetPage)
 	s.enter("POST "+Prefix+"/reset", s.reset)
 	s.members("GET "+Prefix+"/me", s.mePage)
@@ -51,6 +49,7 @@ func (s *web) pages() {
 	s.reports()
 	s.shop()
 	s.blog()
+	s.handle("POST "+Prefix+"/language", s.speak)
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -187,27 +186,6 @@ func (s *web) signOut(r *request) error {
 		}
 	}
 	goOn(r, Prefix)
-	return nil
-}
-
-// speak has the pages speak another language from now on, to this browser and to the member.
-func (s *web) speak(r *request) error {
-	language := r.form("to")
-	if !slices.Contains(rules.Languages, language) {
-		return fault.Coded(fault.Invalid, rules.LanguageUnknown, "the language must be ru or en")
-	}
-	if r.who != nil {
-		all, err := s.Service.Settings(r.Context(), r.claim)
-		if err != nil {
-			return err
-		}
-		all.Privacy.Language = language
-		if err := s.Service.SetPrivacy(r.Context(), r.claim, all.Privacy); err != nil {
-			return err
-		}
-	}
-	cookie.Speak(r.w, r.Request, language)
-	goOn(r, shownAt(r.form("back")))
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
-	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/http/pages"
 )
 
@@ -29,48 +28,6 @@ type page struct {
 	Shown string   // where another language leads back to
 	Done  string   // what the form that led here did
 	Bar   pages.Bar
-}
-
-// Other returns the language in which the page is not.
-func (w words) Other() string {
-	if w.Lang == rules.Languages[0] {
-		return rules.Languages[1]
-	}
-	return rules.Languages[0]
-}
-
-// Named returns a language as its speakers name it.
-func (words) Named(language string) string {
-	return map[string]string{"ru": "Русский", "en": "English"}[language]
-}
-
-// bar returns the bar of a reader, nil for a guest, of a page that a path names.
-func (w words) bar(me *meet.Me, path, shown string) pages.Bar {
-	at := func(path, name, icon string) pages.Place {
-		return pages.Place{Address: Prefix + path, Name: w.T(name), Icon: icon}
-	}
-	b := pages.Bar{Label: w.T("nav"), More: at("", "nav.more", pages.IconMore)}
-	events, blog, store := at("/events", "nav.events", pages.IconDay), at("/blog", "nav.blog", pages.IconPaper), at("/store", "nav.store", pages.IconShop)
-	if me == nil {
-		b.Places = []pages.Place{events, blog, store, at("/sign-in", "sign-in.do", pages.IconEnter)}
-	} else {
-		likes, chats := at("/likes", "nav.likes", pages.IconHeart), at("/chats", "nav.chats", pages.IconChat)
-		likes.New, chats.New = "liked", "chats"
-		b.News, b.Live = Prefix+"/news", true
-		b.Places = []pages.Place{at("/people", "nav.people", pages.IconPeople), likes, chats, events}
-		b.Rest = []pages.Place{at("/me", "nav.me", ""), at("/settings", "nav.set", ""), at("/forum", "nav.forum", ""), blog, store}
-		if me.Role.Staff() {
-			b.Rest = append(b.Rest, at("/admin/reports", "admin.reports", ""))
-		}
-		b.Rest = append(b.Rest,
-			pages.Place{Address: Prefix + "/language", Name: w.Named(w.Other()), Form: map[string]string{"to": w.Other(), "back": shown}},
-			pages.Place{Address: Prefix + "/sign-out", Name: w.T("sign-out"), Form: map[string]string{}})
-	}
-	if strings.HasPrefix(path, Prefix+"/matches") {
-		path = Prefix + "/likes/" // the two are one place
-	}
-	b.At(path, Prefix)
-	return b
 }
 
 // A field is one of a form.
@@ -114,9 +71,6 @@ func (f field) Hint() string {
 	}
 	return ""
 }
-
-// shownAt returns the address of the page that another language leads back to.
-func shownAt(address string) string { return pages.Back(Prefix, Prefix+"/language", address) }
 
 // render answers with a page.
 func (s *web) render(r *request, status int, p page) error {
