@@ -15,10 +15,14 @@ import (
 
 // The windows of people.
 var (
-	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true}
+	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true, Touch: true, Steady: true}
 	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
-	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
+	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true, Steady: true}
 )
+
+// titleStays holds that the title of a discussion is at the upper edge of the window, and the way
+// back in it, however far one has scrolled.
+const titleStays = "scrollY > 100 && document.querySelector('.over').getBoundingClientRect().top === 0 && document.elementFromPoint(20, 20).closest('.back')"
 
 // seesPicture holds that all pictures of the page are there, and one at least that is not a face.
 const seesPicture = "document.querySelector('img[alt=Picture]') && [...document.images].every(i => { i.loading = 'eager'; return i.complete && i.naturalWidth > 0 })"
@@ -62,6 +66,7 @@ func TestBrowser(t *testing.T) {
 	ann := b.Visit(t, url, phone).GoTo("/")
 	at(ann, "/app").Reads("Newest posts").Reads("Nothing yet.")
 	browsertest.Accessible(ann, axe, "home of a guest")
+	browsertest.Installable(ann)
 	browsertest.Accessible(ann.GoTo("/app/terms"), axe, "terms")
 	ann.GoTo("/app/compose")
 	at(ann, "/app/sign-in").Reads("Phone number")
@@ -86,7 +91,9 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "welcome refused")
 	require.Equal(t, "Ann", browsertest.Eval[string](ann, "document.querySelector('#fullName').value"), "what was typed stays")
 	ann.Write("[name=username]", "Ann_1").Click("[name=terms]").Sends("form.card .primary")
-	at(ann, "/app").Reads("Welcome.").Reads("Ann_1")
+	at(ann, "/app").Reads("Welcome.").Click(".bar summary").Sees("document.querySelector('.bar a[href$=\"/users/Ann_1\"]').checkVisibility()")
+	browsertest.Accessible(ann, axe, "menu of a member")
+	ann.Press(kb.Escape).Sees("!document.querySelector('.bar [open]')")
 
 	ann.Sends("nav a[href$=compose]")
 	at(ann, "/app/compose").Reads("New post")
@@ -116,7 +123,7 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo("/app/notifications")
 	browsertest.Eval[bool](ann, "window.open = true")
 	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
-	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees("/^News \\([12]\\)$/.test(document.querySelector('[data-stream]').textContent)")
+	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees("/^News [12]$/.test(document.querySelector('[data-new=notifications]').textContent)")
 	require.True(t, browsertest.Eval[bool](ann, "window.open === true"), "news come to the page that is open")
 	browsertest.Accessible(ann, axe, "news that came")
 	require.False(t, browsertest.Eval[bool](ann.GoTo("/app/notifications"), "!document.querySelector('#news > :first-child').innerText.includes('commented')"), "the list is in the same order when the page is loaded")
@@ -154,7 +161,7 @@ func TestBrowser(t *testing.T) {
 		return browsertest.Eval[bool](ann.GoTo("/app/me/votes"), "document.body.innerText.includes('Voted on')")
 	})
 	browsertest.Accessible(ann, axe, "votes")
-	ann.GoTo("/app/me").Reads("+34•••••01")
+	ann.GoTo("/app/me").Reads("+34•••••01").Reads("Chrome on Linux (this browser)")
 	browsertest.Accessible(ann, axe, "account")
 	ann.Write("[name=bio]", "I like tea").Sends("form.card .primary").Reads("Saved.")
 	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 post")
@@ -194,7 +201,7 @@ func TestBrowser(t *testing.T) {
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
-	ann.Reads("News (")
+	ann.Sees("document.querySelector('[data-new=notifications] span').textContent !== ''")
 	bob.Until("the count follows", func() bool {
 		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
 	})
@@ -255,7 +262,7 @@ func TestBrowser(t *testing.T) {
 	at(carol, "/app/come-back").Reads("You can come back")
 	browsertest.Accessible(carol, axe, "come back")
 	carol.GoTo("/app/me")
-	at(carol, "/app/come-back").Sends("[action$='/come-back'] button").Reads("Welcome back.").Reads("carol")
+	at(carol, "/app/come-back").Sends("[action$='/come-back'] button").Reads("Welcome back.")
 	ann.GoTo("/app/users/carol").Reads("CAROL")
 	ann.GoTo("/app/me").Sends("[action$='/me/sign-out'] button")
 	at(ann, "/app").Reads("Sign in with your phone")
@@ -263,7 +270,7 @@ func TestBrowser(t *testing.T) {
 	at(ann, "/app/sign-in").Reads("Phone number")
 	ann.Calm()
 	carol.Calm()
-	bob.Sends("header button").Reads("Sign in with your phone")
+	bob.Click(".bar summary").Sends(".bar button").Reads("Sign in with your phone")
 	bob.Calm()
 }
 
@@ -282,7 +289,7 @@ func TestHubsInBrowser(t *testing.T) {
 	signIn(bob, api, "+34600000002", "bob")
 	signIn(carol, api, "+34600000003", "carol")
 
-	ann.Sends("nav a[href$=hubs]").Reads("You are in no hub yet.")
+	ann.Click(".bar summary").Sends(".bar a[href$=hubs]").Reads("You are in no hub yet.")
 	browsertest.Accessible(ann, axe, "no hubs")
 	ann.Sends("a[href$='/hubs/new']").Reads("A hub is a group of people.")
 	browsertest.Accessible(ann, axe, "new hub")
@@ -335,8 +342,10 @@ func TestHubsInBrowser(t *testing.T) {
 	talk := browsertest.Eval[string](carol, "location.pathname")
 	browsertest.Accessible(carol, axe, "an empty discussion")
 	carol.Write("[name=text]", "With mint, please").Sends(".message .primary").Reads("With mint, please")
-	bob.Resize(browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true})
-	bob.GoTo(talk).Reads("With mint, please").Sees("document.querySelector('.fresh').hidden")
+	bob.Resize(browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true, Touch: true})
+	carol.Resize(desktop) // it has a keyboard
+	carol.GoTo(talk)
+	bob.GoTo(talk).Reads("With mint, please").Sees("document.querySelector('.fresh').hidden && document.querySelector('label.check').hidden")
 	for n := range 12 {
 		carol.Write("[name=text]", fmt.Sprint("Cup ", n)).Press(kb.Enter).Sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.mine:last-child')?.innerText.includes('Cup %d') && document.querySelector('#text').value === ''", n))
 	}
@@ -347,6 +356,7 @@ func TestHubsInBrowser(t *testing.T) {
 	bob.Sees("document.querySelector('.fresh').innerText === '1 new message' && scrollY === 0")
 	browsertest.Accessible(bob, axe, "a discussion with a new message")
 	bob.GoTo(talk).Sees("document.querySelector('#new')?.innerText.includes('Last cup')").Click("#new summary")
+	bob.Sees(titleStays)
 	bob.Shots("menu in a discussion")
 	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
 	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")

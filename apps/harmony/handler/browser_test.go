@@ -11,9 +11,9 @@ import (
 
 // The windows of people.
 var (
-	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true}
+	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true, Touch: true, Steady: true}
 	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
-	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true}
+	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true, Steady: true}
 )
 
 // choose chooses an option, as a keyboard does.
@@ -45,6 +45,7 @@ func TestBrowser(t *testing.T) {
 	ann.Sees("location.pathname === '/app'")
 	require.Equal(t, "en", browsertest.Eval[string](ann, "document.documentElement.lang"), "the browser asks for English")
 	browsertest.Accessible(ann, axe, "home")
+	browsertest.Installable(ann)
 	ann.Sends(".primary").Sees("location.pathname === '/app/sign-up'")
 	browsertest.Accessible(ann, axe, "sign-up")
 	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "short").Write("[name=name]", "Ann")
@@ -73,7 +74,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "photos")
 	ann.Sends(".photos [action$=first] button").Reads("Saved.").Sends(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
 
-	ann.GoTo("/app/settings").Reads("this browser")
+	ann.GoTo("/app/settings").Reads("Chrome on Linux (this browser)")
 	browsertest.Accessible(ann, axe, "settings")
 	ann.Write("[name=ageRangeMin]", "17").Sends("[action$=preferences] .primary").Reads("Give ages from 18 to 99")
 	ann.Write("[name=ageRangeMin]", "20").Sends("[action$=preferences] .primary").Reads("Saved.")
@@ -81,18 +82,24 @@ func TestBrowser(t *testing.T) {
 	choose(ann, "language", "ru")
 	ann.Sends("[action$=privacy] .primary").Reads("Сохранено.")
 	require.Equal(t, "ru", browsertest.Eval[string](ann, "document.documentElement.lang"), "the setting counts from the next page on")
-	browsertest.Accessible(ann, axe, "settings in Russian")
+	browsertest.Accessible(ann.Reads("Chrome на Linux"), axe, "settings in Russian")
+	ann.Click(".bar summary").Sends(".bar [action$=language] button").Sees("location.pathname === '/app/settings' && document.documentElement.lang === 'en'")
+	ann.Click(".bar summary")
+	browsertest.Accessible(ann, axe, "menu of a member")
+	ann.Sends(".bar [action$=language] button").Reads("Настройки")
 	ann.GoTo("/app/me")
 	annID := browsertest.Eval[string](ann, "document.querySelector('.photos img').getAttribute('src').split('/')[5]")
-	ann.Sends("header button").Sees("location.pathname === '/app'")
+	ann.Click(".bar summary").Sends(".bar [action$=sign-out] button").Sees("location.pathname === '/app'")
 	ann.GoTo("/app/settings").Sees("location.pathname === '/app/sign-in'")
 	browsertest.Accessible(ann, axe, "sign-in")
-	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("is wrong")
+	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("неверны")
 	ann.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Sees("location.pathname === '/app/settings'")
 	browsertest.Accessible(ann.GoTo("/app/reset"), axe, "reset")
 	browsertest.Accessible(ann.GoTo("/app/nothing"), axe, "nothing")
 
 	bob := b.Visit(t, url, plain).GoTo("/app/sign-up").Reads("Регистрация")
+	bob.Sends("header [action$=language] button").Reads("Members are 18").Sees("location.pathname === '/app/sign-up' && document.documentElement.lang === 'en'")
+	bob.GoTo("/app/events").Reads("Events").Sends("header [action$=language] button").Reads("События").GoTo("/app/sign-up").Reads("Регистрация")
 	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Write("[name=name]", "Bob")
 	choose(bob, "gender", "male")
 	choose(bob, "birthDate", "1999-01-01")
@@ -103,7 +110,7 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/people/" + annID).Reads("Москва").Sees("document.querySelector('.photos img')")
 	bob.Sends("[action$=secret] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("1 тайный лайк ждёт ответа.").Reads("Пока никого.")
-	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees("document.querySelector('[data-new=likes] span').textContent === ' (1)'")
+	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees("document.querySelector('[data-new=liked] span').textContent === ' 1'")
 	browsertest.Accessible(ann, axe, "home with news")
 	bob.Sends("[action$=unlike] button").Sends("[action$='/like'] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("Bob")
@@ -128,6 +135,6 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/sign-in").Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Месяц его можно восстановить.")
 	bob.Sends("main a[href$=restore]").Sees("location.pathname === '/app/restore'")
 	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Аккаунт восстановлен.")
-	bob.Sends("header button").Reads("Фанаты одной группы")
+	bob.Click(".bar summary").Sends(".bar [action$=sign-out] button").Reads("Фанаты одной группы")
 	bob.Calm()
 }

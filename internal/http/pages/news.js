@@ -11,7 +11,7 @@ const keptFor = 6e4;
 const show = (numbers) => {
   for (const link of document.querySelectorAll("[data-new]")) {
     const n = numbers[link.dataset.new];
-    link.querySelector("span").textContent = n ? ` (${n})` : "";
+    link.querySelector("span").textContent = n ? ` ${n}` : "";
   }
 };
 

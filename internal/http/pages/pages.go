@@ -21,7 +21,7 @@ import (
 
 // policy is what a browser may do on a page: nothing inline runs, and nothing comes from elsewhere.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Handler serves pages by a mux. Forms need no secret against forgery: a browser says where a form
 // comes from, and deny answers those of other sites.
@@ -49,9 +49,10 @@ func secure(next http.Handler) http.Handler {
 }
 
 // Templates parses the folder templates: a set for each page, by the name of its file without
-// .html, with the frame and the parts that pages share, which are in the folder templates/shared.
+// .html, with the frame and the parts that pages share, which are in the folder templates/shared, and
+// with "bar", which writes a Bar.
 func Templates(files fs.FS, functions template.FuncMap) map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/shared/*.html"))
+	base := template.Must(template.Must(template.New("").Parse(barTemplate)).Funcs(functions).ParseFS(files, "templates/shared/*.html"))
 	all, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err) // unreachable: the pattern is a constant

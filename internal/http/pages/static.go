@@ -25,6 +25,9 @@ type asset struct {
 	gzip  func() []byte // made for the first who takes it
 }
 
+// manifestExt ends the name of a file by which a browser installs an application.
+const manifestExt = ".webmanifest"
+
 // A Static is all assets of an application.
 type Static struct {
 	prefix    string
@@ -35,13 +38,16 @@ type Static struct {
 // NewStatic returns the files of the folder static, which are served below a prefix. Edit changes a
 // file before, unless it is nil. A script imports those before it in the order of names, as
 // "./NAME", "./times.js", which writes times for readers, and "./news.js", which writes numbers of
-// news. Pages load "talk.js", with "talk.css", for messages and forms that answer them.
+// news. So does a manifest its icons. Pages load "bar.css" for their top and their Bar, and
+// "talk.js", with "talk.css", for messages and forms that answer them. Scripts that change how a page
+// looks are loaded with blocking="render", as parts that were painted before them would move.
 func NewStatic(prefix string, files fs.FS, edit func(name string, body []byte) []byte) *Static {
 	s := &Static{prefix, map[string]string{}, map[string]asset{}}
 	s.add(timesName, timesScript)
 	s.add(newsName, newsScript)
 	s.add("talk.js", talkScript)
 	s.add("talk.css", talkLooks)
+	s.add("bar.css", barLooks)
 	err := fs.WalkDir(files, "static", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -53,7 +59,7 @@ func NewStatic(prefix string, files fs.FS, edit func(name string, body []byte) [
 		if edit != nil {
 			body = edit(name, body)
 		}
-		if path.Ext(name) == ".js" {
+		if ext := path.Ext(name); ext == ".js" || ext == manifestExt {
 			for of, address := range s.addresses {
 				body = bytes.ReplaceAll(body, []byte(`"./`+of+`"`), []byte(`"`+address+`"`))
 			}
@@ -72,7 +78,11 @@ func (s *Static) add(name string, body []byte) {
 	ext := path.Ext(name)
 	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 	s.addresses[name] = s.prefix + hashed
-	s.assets[hashed] = asset{mime.TypeByExtension(ext), body, sync.OnceValue(func() []byte { return Compress(body, gzip.BestCompression) })}
+	kind := mime.TypeByExtension(ext)
+	if ext == manifestExt {
+		kind = "application/manifest+json" // few systems know it
+	}
+	s.assets[hashed] = asset{kind, body, sync.OnceValue(func() []byte { return Compress(body, gzip.BestCompression) })}
 }
 
 // Address returns where a file is served. It panics for a file that is not there: tests render

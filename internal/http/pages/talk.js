@@ -178,12 +178,13 @@ for (const plain of document.querySelectorAll("[data-plain]")) plain.hidden = tr
 for (const log of document.querySelectorAll("[data-talk]")) follow(log);
 
 // One menu is open at a time, and closes by Escape and by a press elsewhere.
+const menus = ":is(.menu, .bar > details)";
 const close = (but) => {
-  for (const menu of document.querySelectorAll(".menu[open]")) if (menu !== but) menu.open = false;
+  for (const menu of document.querySelectorAll(`${menus}[open]`)) if (menu !== but) menu.open = false;
 };
-document.addEventListener("click", ({ target }) => close(target.closest(".menu")));
+document.addEventListener("click", ({ target }) => close(target.closest(menus)));
 document.addEventListener("keydown", ({ key }) => {
   if (key !== "Escape") return;
-  document.querySelector(".menu[open] summary")?.focus();
+  document.querySelector(`${menus}[open] summary`)?.focus();
   close();
 });

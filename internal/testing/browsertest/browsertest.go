@@ -4,6 +4,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -12,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +38,8 @@ type Variant struct {
 	Name          string
 	Width, Height int64
 	Phone, Script bool
+	Touch         bool // fingers press, and no mouse
+	Steady        bool // Accessible requires Steady too
 }
 
 // Patience is how long a page may take to become what it should.
@@ -98,12 +103,34 @@ type Traffic struct {
 	Requests []string
 	Bytes    float64  // as transferred
 	trouble  []string // exceptions, complaints of the browser about the page, dialogs
+	looks    []look
 }
 
 // Visit opens a tab of a browser that has no cookies yet.
 func (b Browser) Visit(t testing.TB, base string, v Variant) *Tab {
 	t.Helper()
 	return b.open(t, base, v, chromedp.WithNewBrowserContext())
+}
+
+// Installable requires that the browser can install the application of a page: it takes the manifest,
+// whose icons are as large as it says, one of them for a mask.
+func Installable(p *Tab) {
+	p.T.Helper()
+	got, err := chromedp.Call(p.Context, page.GetAppManifest, page.GetAppManifestParams{})
+	require.NoError(p.T, err)
+	require.Empty(p.T, got.Errors)
+	require.NotNil(p.T, got.Manifest, "no manifest")
+	require.Equal(p.T, []string{p.Base + "/app", "kStandalone"}, []string{got.Manifest.StartURL, got.Manifest.Display})
+	icons := Eval[[]string](p, `(async () => {
+		const { icons } = JSON.parse(`+strconv.Quote(got.Data)+`);
+		const touch = { src: document.querySelector("link[rel=apple-touch-icon]").href, sizes: "192x192" };
+		return Promise.all([...icons, touch].map(async ({ src, sizes, purpose }) => {
+			const image = Object.assign(new Image(), { src });
+			await image.decode();
+			return [sizes === "any" || sizes === image.naturalWidth + "x" + image.naturalHeight ? sizes : "not " + sizes, purpose ?? ""].join(" ");
+		}));
+	})()`)
+	require.Equal(p.T, []string{"any ", "192x192 ", "512x512 ", "512x512 maskable", "192x192 "}, icons)
 }
 
 // Another opens a second tab of the same browser.
@@ -128,6 +155,7 @@ func (b Browser) open(t testing.TB, base string, v Variant, options ...chromedp.
 func (p *Tab) Resize(v Variant) {
 	p.T.Helper()
 	Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Phone})
+	Call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Touch})
 	p.V = v
 }
 
@@ -160,6 +188,60 @@ func (p *Tab) Calm() {
 	for _, address := range p.Requests {
 		require.Regexp(p.T, "^(data:|"+regexp.QuoteMeta(p.Base)+"/)", address, "a request to somebody else")
 	}
+	if len(p.looks) > 0 {
+		slices.SortFunc(p.looks, func(a, b look) int { return cmp.Compare(a.First, b.First) })
+		p.T.Logf("%s: of %d pages, first content after %.0f ms (median) and %.0f ms (slowest), moved by %.4f at most, content from %.0f px at most",
+			p.V.Name, len(p.looks), p.looks[len(p.looks)/2].First, p.looks[len(p.looks)-1].First,
+			slices.MaxFunc(p.looks, func(a, b look) int { return cmp.Compare(a.Moved, b.Moved) }).Moved,
+			slices.MaxFunc(p.looks, func(a, b look) int { return cmp.Compare(a.Top, b.Top) }).Top)
+	}
+}
+
+// A look is how a page came up.
+type look struct {
+	First float64 // when its first content was painted, in milliseconds
+	Moved float64 // the sum of its layout shifts
+	Top   float64 // where its content begins, after the title
+	What  string  // the parts that moved, and how
+	Bar   string  // the faults of the bar
+}
+
+const looked = `(() => {
+	const shifts = new PerformanceObserver(() => {});
+	shifts.observe({type: "layout-shift", buffered: true});
+	const moves = shifts.takeRecords().filter(e => !e.hadRecentInput);
+	shifts.disconnect();
+	const first = [...document.querySelectorAll("main > *, main > section > *, main > article > *")].find(e => e.getBoundingClientRect().height > 0 && !e.matches("h1, section, article, .over"));
+	return {
+		first: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+		moved: moves.reduce((sum, e) => sum + e.value, 0),
+		top: first ? first.getBoundingClientRect().top + scrollY : 0,
+		bar: [...document.querySelectorAll(".bar > *")].flatMap(e => {
+			const at = (e.firstElementChild.matches("summary") ? e.firstElementChild : e).getBoundingClientRect();
+			const brand = document.querySelector(".brand").getBoundingClientRect();
+			const faults = [at.width < 44 ? "narrow" : "", at.height < 44 ? "low" : ""];
+			if (innerWidth <= 390) faults.push(at.bottom !== innerHeight ? "not at the lower edge" : "");
+			else faults.push(at.top !== brand.top ? "not in the row of the name" : "");
+			return faults.filter(Boolean).map(fault => e.textContent.trim() + ": " + fault);
+		}).join("\n"),
+		what: moves.flatMap(e => e.sources.map(s => (s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 150) + " " + JSON.stringify([s.previousRect, s.currentRect]))).join("\n"),
+	};
+})()`
+
+// Steady requires that nothing has moved on a page since it came up, and that its content begins
+// within the first 200 points of a phone, below no more than the title. Its bar is under the thumb
+// there, and in the first row elsewhere, and a finger finds each place.
+func Steady(p *Tab, name string) {
+	p.T.Helper()
+	l := Eval[look](p, looked)
+	require.LessOrEqual(p.T, l.Moved, 0.02, "%s, %s: moved\n%s", p.V.Name, name, l.What)
+	require.Empty(p.T, l.Bar, "%s, %s", p.V.Name, name)
+	if p.V.Width <= 390 {
+		require.Less(p.T, l.Top, 200.0, "%s, %s: content begins further down", p.V.Name, name)
+	}
+	p.Lock()
+	defer p.Unlock()
+	p.looks = append(p.looks, l)
 }
 
 // Call sends a command of the protocol of the browser.
@@ -310,7 +392,7 @@ func (p *Tab) Shot(name string) *Tab {
 	}
 	png, err := chromedp.Run(p.Context, chromedp.CaptureScreenshot())
 	require.NoError(p.T, err)
-	name = strings.ReplaceAll(p.V.Name+" "+name, " ", "-") + ".png"
+	name = strings.NewReplacer(" ", "-", "/", "-").Replace(p.V.Name+" "+name) + ".png"
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.T.(*testing.T).ArtifactDir(), name), png, 0o600))
 	return p
 }
@@ -394,6 +476,10 @@ func ColoursDiffer(p *Tab, name string) {
 // AccessibleIn does it for one scheme, by every rule whatever the other would show.
 func AccessibleIn(p *Tab, source, name, scheme string) {
 	p.T.Helper()
+	if p.V.Steady {
+		p.Ready("main")
+		Steady(p, name)
+	}
 	p.Scheme(scheme)
 	check(p, source, name+" "+scheme, everyRule, 10)
 	p.Shot(name + " " + scheme)

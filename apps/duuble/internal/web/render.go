@@ -6,6 +6,7 @@ import (
 
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
+	"prompthub/internal/http/pages"
 )
 
 //go:embed templates static
@@ -24,6 +25,42 @@ type page struct {
 	Here string       // where signing in leads back to
 	Done string       // what the form that led here did
 	News string       // after which notification the page waits for others
+	Bar  pages.Bar
+}
+
+// barFor returns the bar of a reader, nil for a guest, of a page that a path names.
+func barFor(me *people.User, path string) pages.Bar {
+	terms := pages.Place{Address: Prefix + "/terms", Name: "Terms and privacy"}
+	signOut := pages.Place{Address: Prefix + "/sign-out", Name: "Sign out", Form: map[string]string{}}
+	b := pages.Bar{Label: "Pages", More: pages.Place{Name: "Me", Icon: pages.IconMe}, Rest: []pages.Place{terms, signOut}}
+	home := pages.Place{Address: Prefix, Name: "Home", Icon: pages.IconHome}
+	switch {
+	case me == nil:
+		b.Places = []pages.Place{
+			home,
+			{Address: terms.Address, Name: "Terms", Icon: pages.IconPaper},
+			{Address: Prefix + "/sign-in", Name: "Sign in", Icon: pages.IconEnter},
+		}
+		b.Rest = nil
+	case me.Onboarded():
+		b.News = Prefix + "/news"
+		b.Places = []pages.Place{
+			home,
+			{Address: Prefix + "/search", Name: "Search", Icon: pages.IconSearch},
+			{Address: Prefix + "/compose", Name: "Post", Icon: pages.IconWrite},
+			{Address: Prefix + "/notifications", Name: "News", Icon: pages.IconBell, New: "notifications"},
+		}
+		b.Rest = []pages.Place{
+			{Address: Prefix + "/users/" + me.Username, Name: "Profile"},
+			{Address: Prefix + "/me", Name: "Account"},
+			{Address: Prefix + "/hubs", Name: "Hubs"},
+			{Address: Prefix + "/me/saved", Name: "Saved discussions"},
+			{Address: Prefix + "/me/votes", Name: "Votes"},
+			terms, signOut,
+		}
+	}
+	b.At(path, Prefix)
+	return b
 }
 
 // A field is one of a form.
@@ -90,6 +127,7 @@ var done = map[string]string{
 // render answers with a page.
 func (s *web) render(r *request, status int, p page) error {
 	p.Me, p.Here, p.News = r.who, s.site.Here(r.Request), notices.After(s.Now().Add(-shownWithin))
+	p.Bar = barFor(r.who, r.URL.Path)
 	p.Done = done[r.URL.Query().Get("done")]
 	if p.Form == nil {
 		p.Form = url.Values{}

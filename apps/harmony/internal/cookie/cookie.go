@@ -1,9 +1,10 @@
-// Package cookie keeps the tokens of a session and of a device in a browser.
+// Package cookie keeps the tokens of a session and of a device, and a language, in a browser.
 package cookie
 
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/meet"
@@ -11,11 +12,12 @@ import (
 )
 
 // The cookies: the tokens of a session, and the token of a device that has signed a member in,
-// which stays when the session ends.
+// which stays when the session ends. And the language that the reader has chosen.
 const (
-	cookies = pages.Cookies("harmony")
-	session = "session"
-	device  = "device"
+	cookies  = pages.Cookies("harmony")
+	session  = "session"
+	device   = "device"
+	language = "language"
 )
 
 // Read returns the tokens of a request, "" if it has none.
@@ -39,3 +41,11 @@ func KeepDevice(w http.ResponseWriter, r *http.Request, token string) {
 
 // Forget has it send the tokens of no session.
 func Forget(w http.ResponseWriter, r *http.Request) { cookies.Forget(w, r, session) }
+
+// Language returns the language that the reader has chosen, "" if they have not.
+func Language(r *http.Request) string { return cookies.Read(r, language) }
+
+// Speak has the browser send a language from now on.
+func Speak(w http.ResponseWriter, r *http.Request, lang string) {
+	cookies.Keep(w, r, language, lang, 365*24*time.Hour)
+}

@@ -135,7 +135,10 @@ func TestPositions(t *testing.T) {
 
 func TestLanguage(t *testing.T) {
 	t.Parallel()
-	for accept, want := range map[string]string{"": "ru", "en-GB,en;q=0.9": "en", "ru-RU,ru;q=0.9,en;q=0.8": "ru", "ja": "ru", "x;;": "ru", "ja,en;q=0.1": "en"} {
+	for accept, want := range map[string]string{
+		"": "ru", "en-GB,en;q=0.9": "en", "ru-RU,ru;q=0.9,en;q=0.8": "ru", "de-DE,de;q=0.9": "en", "de,ru;q=0.5,en;q=0.3": "ru", "ja": "en", "ja,en;q=0.1": "en",
+		"be": "ru", "kk-KZ": "ru", "uk": "en", "be,en;q=0.9": "en", "x;;": "en", "*": "en", "tlh": "en",
+	} {
 		require.Equal(t, want, rules.Language(accept), accept)
 	}
 }

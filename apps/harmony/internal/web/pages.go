@@ -49,6 +49,7 @@ func (s *web) pages() {
 	s.reports()
 	s.shop()
 	s.blog()
+	s.handle("POST "+Prefix+"/language", s.speak)
 	s.handle("GET "+Prefix+"/{rest...}", func(r *request) error {
 		if r.PathValue("rest") == "" {
 			goOn(r, Prefix)
@@ -121,7 +122,7 @@ func (s *web) numbers(r *request) error {
 	if err != nil {
 		return err
 	}
-	return pages.Numbers(r.w, map[string]string{"likes": pages.Number(n.Likes, mostWaiting), "matches": pages.Number(n.Matches, perPage), "chats": pages.Number(n.Chats, perPage)})
+	return pages.Numbers(r.w, map[string]string{"likes": pages.Number(n.Likes, mostWaiting), "matches": pages.Number(n.Matches, perPage), "liked": pages.Number(n.Likes+n.Matches, mostWaiting), "chats": pages.Number(n.Chats, perPage)})
 }
 
 func (s *web) signUpPage(r *request) error {

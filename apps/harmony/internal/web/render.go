@@ -2,10 +2,12 @@ package web
 
 import (
 	"embed"
+	"net/http"
 	"net/url"
 	"strings"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/http/pages"
 )
 
 //go:embed templates static
@@ -21,9 +23,11 @@ type page struct {
 	Body   any
 
 	words
-	Me   *meet.Me // nil for a guest
-	Here string   // where signing in leads back to
-	Done string   // what the form that led here did
+	Me    *meet.Me // nil for a guest
+	Here  string   // where signing in leads back to
+	Shown string   // where another language leads back to
+	Done  string   // what the form that led here did
+	Bar   pages.Bar
 }
 
 // A field is one of a form.
@@ -71,6 +75,11 @@ func (f field) Hint() string {
 // render answers with a page.
 func (s *web) render(r *request, status int, p page) error {
 	p.words, p.Me, p.Here = r.words(), r.who, s.site.Here(r.Request)
+	p.Shown = Prefix
+	if r.Method == http.MethodGet {
+		p.Shown = shownAt(r.URL.RequestURI())
+	}
+	p.Bar = p.bar(r.who, r.URL.Path, p.Shown)
 	if done := "done." + r.URL.Query().Get("done"); p.Has(done) {
 		p.Done = p.T(done)
 	}

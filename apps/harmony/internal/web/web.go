@@ -14,6 +14,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,7 +90,11 @@ type request struct {
 
 // newRequest returns the request of a guest.
 func newRequest(w http.ResponseWriter, r *http.Request) *request {
-	return &request{Request: r, w: w, lang: rules.Language(r.Header.Get("Accept-Language"))}
+	lang := cookie.Language(r)
+	if !slices.Contains(rules.Languages, lang) {
+		lang = rules.Language(r.Header.Get("Accept-Language"))
+	}
+	return &request{Request: r, w: w, lang: lang}
 }
 
 // form returns what was typed into a field.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
 )
 
@@ -50,6 +52,11 @@ func (w words) err(err error) string {
 	return w.T("error.INTERNAL")
 }
 
+// Device writes what a session is called.
+func (w words) Device(name string) string {
+	return strings.Replace(name, session.On, w.T("settings.on"), 1)
+}
+
 // catalog has all words of the pages, in Russian and in English.
 var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
 
@@ -68,6 +75,7 @@ var memberWords = map[string][2]string{
 	"skip":        {"К содержанию", "Skip to the content"},
 	"nav":         {"Страницы", "Pages"},
 	"nav.me":      {"Профиль", "Profile"},
+	"nav.more":    {"Ещё", "More"},
 	"nav.set":     {"Настройки", "Settings"},
 	"sign-out":    {"Выйти", "Sign out"},
 	"required":    {"обязательно", "required"},
@@ -127,6 +135,7 @@ var memberWords = map[string][2]string{
 	"error.BODY_TOO_LARGE":  {"Это слишком много: у фотографии может быть до 8 МБ.", "That is too much: a photo has up to 8 MB."},
 	"error.IMAGE_NOT_FOUND": {"Такой фотографии уже нет.", "This photo is not there any more."},
 	"nav.likes":             {"Лайки", "Likes"},
+	"nav.pairing":           {"Лайки и пары", "Likes and matches"},
 	"nav.matches":           {"Пары", "Matches"},
 	"more":                  {"Дальше", "More"},
 	"person.title":          {"Участник", "Member"},
@@ -177,6 +186,7 @@ var memberWords = map[string][2]string{
 	"settings.where":        {"Где вы вошли", "Where you are signed in"},
 	"settings.this":         {"этот браузер", "this browser"},
 	"settings.device":       {"Неизвестное устройство", "Unknown device"},
+	"settings.on":           {" на ", session.On},
 	"settings.used":         {"последний раз", "last used"},
 	"settings.out":          {"Выйти везде", "Sign out everywhere"},
 	"settings.leave":        {"Удалить аккаунт", "Delete the account"},
@@ -283,7 +293,7 @@ var memberWords = map[string][2]string{
 	"chat.send":               {"Отправить", "Send"},
 	"chat.write":              {"Написать", "Write"},
 	"chat.closed":             {"Этот чат больше не принимает сообщений.", "This chat takes no messages any more."},
-	"field.content":           {"Сообщение", "Message"},
+	"chat.message":            {"Сообщение", "Message"},
 	"hint.content":            {"До 4000 символов.", "Up to 4,000 characters."},
 	"error.MESSAGE_LENGTH":    {"Нужно от 1 до 4000 символов.", "Give 1 to 4,000 characters."},
 	"error.CHAT_NOT_FOUND":    {"Такого чата нет.", "There is no such chat."},

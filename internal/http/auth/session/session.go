@@ -14,11 +14,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf16"
 
 	"prompthub/internal/http/auth"
 	"prompthub/internal/storage/rowstore"
@@ -178,20 +175,3 @@ func (p Policy) comesAgain(request string) bool {
 // LogKey returns what the log may hold of a user: it is good for nothing but to see that two
 // requests are from the same one.
 func LogKey(user string) string { return Hash([]byte("log|" + user))[:12] }
-
-// maxDevice is how much is kept of what a program calls itself, in characters.
-const maxDevice = 100
-
-// Device returns what is kept of a header User-Agent.
-func Device(agent string) string {
-	left := maxDevice
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		if left -= utf16.RuneLen(r); left < 0 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(agent, ""))
-}

@@ -512,11 +512,49 @@ func TestIdentify(t *testing.T) {
 	require.Equal(t, ended, fault.CodeOf(err), "a made-up token makes no guest")
 }
 
+// TestDevice: browsers have the names that people know, and programs those that they give
+// themselves.
 func TestDevice(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "a b", session.Device("a\x00 \xffb\n"))
-	require.Equal(t, strings.Repeat("я", 100), session.Device(strings.Repeat("я", 300)))
-	require.Equal(t, strings.Repeat("𝄞", 50), session.Device(strings.Repeat("𝄞", 51)))
+	const webkit, blink = " AppleWebKit/605.1.15 (KHTML, like Gecko) ", " AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 "
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink + "Safari/537.36":                                         "Chrome on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink + "Safari/537.36 Edg/143.0.0.0":                           "Edge on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0":                            "Firefox on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink + "YaBrowser/25.4.0.0 Safari/537.36":                      "Yandex Browser on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + webkit + "Version/26.0 Safari/605.1.15":                   "Safari on Mac",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + blink + "Safari/537.36 OPR/125.0.0.0":                     "Opera on Mac",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "Version/26.0 Mobile/15E148 Safari/604.1": "Safari on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "CriOS/143.0 Mobile/15E148 Safari/604.1":  "Chrome on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "FxiOS/145.0 Mobile/15E148 Safari/605.1":  "Firefox on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "EdgiOS/143.0 Version/26.0 Safari/604.1":  "Edge on iPhone",
+		"Mozilla/5.0 (iPad; CPU OS 18_7 like Mac OS X)" + webkit + "Version/26.0 Mobile/15E148 Safari/604.1":          "Safari on iPad",
+		"Mozilla/5.0 (Linux; Android 10; K)" + blink + "Mobile Safari/537.36":                                         "Chrome on Android",
+		"Mozilla/5.0 (Linux; Android 10; K)" + blink + "Mobile Safari/537.36 EdgA/143.0.0.0":                          "Edge on Android",
+		"Mozilla/5.0 (Linux; arm_64; Android 14; SM-G965F)" + blink + "YaBrowser/25.4.0 SA/3 Mobile Safari/537.36":    "Yandex Browser on Android",
+		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 SamsungBrowser/29.0 Chrome/136.0 Mobile Safari/537.36": "Samsung Internet on Android",
+		"Mozilla/5.0 (Android 15; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0":                                        "Firefox on Android",
+		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)" + blink + "Safari/537.36":                                          "Chrome on ChromeOS",
+		"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0":                              "Firefox on Linux",
+
+		"":                       "",
+		"curl/8.5.0":             "curl/8.5.0",
+		"Ann's phone":            "Ann's phone",
+		"My Chrome/1 on Android": "My Chrome/1 on Android",
+		"Mozilla/5.0 (<b>Android</b>) Chrome/1\r\nSet-Cookie: x":   "Chrome on Android",
+		"Mozilla/5.0 (compatible; Some bot; +https://example.com)": "Mozilla/5.0 (compatible; Some bot; +https://example.com)",
+		"Mozilla/5.0 (": "Mozilla/5.0 (",
+		"Mozilla/5.0 (" + strings.Repeat("Linux; ", 100_000) + "Safari/1": "Safari on Linux",
+		"a\x00 \xffb\n\u202e":    "a b",
+		strings.Repeat("я", 300): strings.Repeat("я", 100),
+		strings.Repeat("𝄞", 51):  strings.Repeat("𝄞", 50),
+	} {
+		require.Equal(t, want, session.Device(agent), "%.200q", agent)
+	}
+}
+
+func TestLogKey(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, "c745e3bbecd8", session.LogKey(user))
 }
 

@@ -24,11 +24,6 @@ for (const button of document.querySelectorAll("[data-here]")) {
   });
 }
 
-// On a phone the bar is one row, which shows the page that one is on.
-const bar = document.querySelector("header nav");
-const here = bar.querySelector("[aria-current]");
-if (here) bar.scrollLeft = here.offsetLeft - bar.offsetLeft - (bar.clientWidth - here.offsetWidth) / 2;
-
 // A picture of a chat is sent once it is chosen.
 for (const label of document.querySelectorAll(".attach")) {
   const field = label.querySelector("input");
