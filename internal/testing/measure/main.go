@@ -98,35 +98,39 @@ func measure(tree fs.FS) (*measurement, error) {
 	return m, err
 }
 
-// wideLines returns the numbers of the lines that go beyond wideLine, but for those where a string
-// literal or a directive of the compiler or the linter crosses it: neither has a place to break.
+// wideLines returns the numbers of the lines of code that go beyond wideLine and could end sooner.
+// Comments have a rule of their own, directives of the compiler and the linter have one line, and a
+// long text has no place to break: what follows it may take some columns more.
 func wideLines(text []byte) (wide []int) {
+	const long, little = 60, 16
 	files := token.NewFileSet()
 	file := files.AddFile("", files.Base(), len(text))
 	var tokens scanner.Scanner
 	tokens.Init(file, text, nil, scanner.ScanComments)
-	crossed := make(map[int]bool) // the lines whose end no break brings nearer
+	mayEndLater := make(map[int]bool)
 	for {
 		pos, tok, literal := tokens.Scan()
 		if tok == token.EOF {
 			break
 		}
-		directive := tok == token.COMMENT && (strings.HasPrefix(literal, "//nolint") || strings.HasPrefix(literal, "//go:"))
-		if tok != token.STRING && !directive {
+		offset := file.Offset(pos)
+		before := text[bytes.LastIndexByte(text[:offset], '\n')+1 : offset]
+		isComment := tok == token.COMMENT &&
+			(len(bytes.TrimSpace(before)) == 0 || strings.HasPrefix(literal, "//nolint"))
+		if tok != token.STRING && !isComment {
 			continue
 		}
-		first, offset := file.Line(pos), file.Offset(pos)
-		column := columns(text[bytes.LastIndexByte(text[:offset], '\n')+1 : offset])
+		start := columns(before)
 		for i, part := range strings.Split(literal, "\n") {
-			end := columns([]byte(part))
-			if i == 0 {
-				end += column
+			length := columns([]byte(part))
+			if isComment || start+length > wideLine || length > long && start+length > wideLine-little {
+				mayEndLater[file.Line(pos)+i] = true
 			}
-			crossed[first+i] = crossed[first+i] || end > wideLine
+			start = 0
 		}
 	}
 	for i, line := range bytes.Split(text, []byte("\n")) {
-		if columns(line) > wideLine && !crossed[i+1] {
+		if columns(line) > wideLine && !mayEndLater[i+1] {
 			wide = append(wide, i+1)
 		}
 	}
