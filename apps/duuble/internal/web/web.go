@@ -75,7 +75,7 @@ func New(c Config) http.Handler {
 func build(c Config) *web {
 	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
 	s.site.Open(files, template.FuncMap{
-		"field": newField, "day": day, "number": number, "initial": initial, "role": roleOf,
+		"field": newField, "part": partOf, "day": day, "number": number, "initial": initial, "role": roleOf,
 		"happened": func(kind string) string { return notices.KindOf(kind).Words }, "did": func(kind string) string { return did[kind] },
 	})
 	s.pages()
