@@ -273,9 +273,9 @@ func TestBrowser(t *testing.T) {
 	bob.Calm()
 }
 
-// TestHubsInBrowser is the story of a hub on phones: Ann makes one, Bob accepts an invitation,
-// Carol asks by a link and is let in, and all vote on a post that is for them alone. A guest
-// without script finds none of it.
+// TestHubsInBrowser is the story of five people in a hub, on small phones: Ann makes it, Bob, Dave
+// and Erin accept invitations, Carol asks by a link and is let in. Dave and Erin have no script. All
+// vote on a post that is for them alone, see the result, and talk about it. A guest finds none of it.
 func TestHubsInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -283,10 +283,14 @@ func TestHubsInBrowser(t *testing.T) {
 	b, axe := browsertest.Start(t), browsertest.Axe(t)
 	url, _ := local(t, t.TempDir())
 	api := up(t, url)
-	ann, bob, carol := b.Visit(t, url, phone), b.Visit(t, url, phone), b.Visit(t, url, phone)
-	signIn(ann, api, "+34600000001", "ann")
-	signIn(bob, api, "+34600000002", "bob")
-	signIn(carol, api, "+34600000003", "carol")
+	small, bare := phone, plain
+	small.Name, small.Height = "small", 844
+	bare.Name, bare.Height = "bare", 844
+	ann, bob, carol := b.Visit(t, url, small), b.Visit(t, url, small), b.Visit(t, url, small)
+	dave, erin := b.Visit(t, url, bare), b.Visit(t, url, bare)
+	for i, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
+		signIn(p, api, fmt.Sprint("+3460000000", i+1), []string{"ann", "bob", "carol", "dave", "erin"}[i])
+	}
 
 	ann.Sends("nav a[href$=hubs]").Reads("You are in no hub yet.")
 	browsertest.Accessible(ann, axe, "no hubs")
@@ -299,11 +303,16 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "a hub")
 
 	browsertest.Call(ann, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "navigator.share = async (what) => { window.shared = what.url }"})
-	ann.Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invite'] .primary").Reads("Send this to +34•••••02")
+	ann.Sends("a[href$='/invitations']").Reads("Invite a person").Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invitations'] .primary").Reads("Send this to +34•••••02").Reads("invited by ANN")
 	browsertest.Accessible(ann, axe, "an invitation to send")
 	ann.Click("[data-share]").Sees("window.shared === document.querySelector('#link').href")
+	ann.Click("[data-copy]").Sees("['Copied', 'Marked: copy it now'].includes(document.querySelector('[data-copy]').innerText)")
 	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
-	ann.GoTo(hub).Reads("Make a link to join by").Sends("[action$='/links'] button").Reads("A link to join by")
+	for _, p := range []*browsertest.Tab{dave, erin} {
+		ann.Write("[name=phone]", map[*browsertest.Tab]string{dave: "+34600000004", erin: "+34600000005"}[p]).Sends("[action$='/invitations'] .primary").Reads("Send this to")
+		p.GoTo("/app/hubs").Reads("from ANN").Sends("main .cards .primary").Reads("You are a member now.")
+	}
+	ann.Sends("[action$='/links'] button").Reads("A link to join by").Reads("Made by you")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 
 	bob.GoTo("/app/hubs").Reads("from ANN")
@@ -317,33 +326,52 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "join")
 	carol.Sends("main form .primary").Reads("An admin of the hub decides.").Reads("Where you have asked to join")
 
-	ann.GoTo(hub + "/requests").Reads("CAROL")
+	ann.GoTo("/app/notifications").Until("the news follow", func() bool {
+		return browsertest.Eval[bool](ann.GoTo("/app/notifications"), "document.body.innerText.includes('asks to join Tea drinkers')")
+	})
+	ann.Sends("#news a[href$='/requests']").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "requests")
 	ann.Sends("main form .primary").Reads("It is decided.").Reads("No one waits.")
 	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "members")
 
-	bob.GoTo(hub).Reads("Mute this hub for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
+	bob.GoTo(hub).Click(".menu summary").Reads("Mute for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
 	browsertest.Accessible(bob, axe, "a hub that is muted")
-	bob.Sends(".mute button").Reads("You are told of posts of this hub.").Reads("Mute this hub for a day")
+	bob.Sends(".mute button").Reads("You are told of posts of this hub.")
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Reads("New post").Reads("Only members of Tea drinkers")
 	browsertest.Accessible(bob, axe, "compose in a hub")
-	bob.Click(".asks summary").Write("[name='slider.text']", "Green tea?").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Members only · Tea drinkers")
+	bob.Click(".asks summary").Write("[name='slider.text']", "Green tea?").Click("[name='slider.endsWhenAllVoted']").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Members only · Tea drinkers")
 	post := browsertest.Eval[string](bob, "location.pathname")
 	guest := b.Visit(t, url, plain)
 	guest.GoTo(post).Reads("There is no such post")
-	for i, p := range []*browsertest.Tab{ann, bob, carol} {
-		vote(p.GoTo(post).Reads("Nothing chosen yet"), string('0'+rune(i)))
+	// Each votes where the post is seen, and nothing is counted before all have.
+	for i, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
+		p.GoTo([]string{hub, post, "/app/users/bob", hub, hub}[i]).Reads("Nothing chosen yet").Click(fmt.Sprintf("[name=position][value='%d']", []int{0, 1, 2, 2, 4}[i]))
+		if i == 0 {
+			p.Shots("a vote in a hub")
+		}
+		if p.V.Script && p != bob {
+			p.Click(".vote .primary")
+		} else {
+			p.Sends(".vote .primary").Reads("Your vote is cast.")
+		}
+		p.Reads("You have voted.")
+		require.Equal(t, i < 4, browsertest.Eval[bool](p, "!document.querySelector('.bars')"))
 	}
-	carol.Reads("3 votes. Results appear when 9 are there,")
-	require.Equal(t, 1, browsertest.Eval[int](carol, "document.querySelectorAll('.tally').length"), "the result of the hub is that of all")
+	at(erin, hub).Sees("document.querySelector(':target .bars')").Shots("a result without script")
+	for _, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
+		p.GoTo(post).Reads("You have voted. 5 of 5 votes are counted.")
+		require.Equal(t, "1 1 2 0 1", browsertest.Eval[string](p, "[...document.querySelectorAll('.bars strong')].map((e) => e.textContent).join(' ')"), "one result, which is exact")
+	}
+	carol.Shots("the result of a hub")
 	browsertest.Accessible(carol, axe, "results in a hub")
 	carol.Sends("[action$='/discussions'] button").Reads("No messages yet.")
 	talk := browsertest.Eval[string](carol, "location.pathname")
 	browsertest.Accessible(carol, axe, "an empty discussion")
 	carol.Write("[name=text]", "With mint, please").Sends(".message .primary").Reads("With mint, please")
-	bob.Resize(browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true})
-	bob.GoTo(talk).Reads("With mint, please").Sees("document.querySelector('.fresh').hidden")
+	dave.Sends("[action$='/discussions'] button").Reads("With mint, please").Write("[name=text]", "And honey").Sends(".message .primary").Reads("And honey")
+	erin.Sends("[action$='/discussions'] button").Reads("And honey").Shots("a discussion without script")
+	bob.GoTo(talk).Reads("And honey").Sees("document.querySelector('.fresh').hidden")
 	for n := range 12 {
 		carol.Write("[name=text]", fmt.Sprint("Cup ", n)).Press(kb.Enter).Sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.mine:last-child')?.innerText.includes('Cup %d') && document.querySelector('#text').value === ''", n))
 	}
@@ -356,9 +384,9 @@ func TestHubsInBrowser(t *testing.T) {
 	bob.GoTo(talk).Sees("document.querySelector('#new')?.innerText.includes('Last cup')").Click("#new summary")
 	bob.Shots("menu in a discussion")
 	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
-	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")
+	carol.GoTo("/app/me/saved").Reads("15 messages, the last one")
 	browsertest.Accessible(carol, axe, "saved discussions")
-	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("14 messages, the last one")
+	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("15 messages, the last one")
 	browsertest.Accessible(ann, axe, "discussions")
 	ann.Sends("main .cards a[href*='/discussions/']").Reads("With mint, please")
 	browsertest.Accessible(ann, axe, "a discussion")
@@ -366,15 +394,16 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("And with sugar")
 	browsertest.Accessible(ann, axe, "replies to a message")
 	replies := browsertest.Eval[string](ann, "location.pathname")
-	carol.GoTo(hub).Reads("Green tea?").Sends("[action$='/leave'] button").Reads("You have left the hub.")
+	carol.GoTo(hub).Reads("Green tea?").Click(".head .menu summary").Sends("[action$='/leave'] button").Reads("You have left the hub.")
 	carol.GoTo(post).Reads("There is no such post")
 	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
 	carol.GoTo(talk).Reads("You are not a member of this hub")
 	guest.GoTo("/app/search?q=drink")
 	at(guest, "/app/sign-in").Reads("Phone number")
-	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("2 members")
+	ann.GoTo(hub+"/edit").Write("[name=description]", "For all who like green tea").Sends("form.card .primary").Reads("Saved.").Reads("green tea")
+	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("4 members")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
+	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/edit", hub + "/invitations", hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {
@@ -398,7 +427,7 @@ func TestModerationInBrowser(t *testing.T) {
 	signIn(carol, api, "+34600000003", "carol")
 	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.")
 	hub := browsertest.Eval[string](ann, "location.pathname")
-	ann.Sends("[action$='/links'] button").Reads("A link to join by")
+	ann.GoTo(hub + "/invitations").Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	bob.GoTo(join).Sends("main form .primary").Reads("An admin of the hub decides.")
 	ann.GoTo(hub + "/requests").Sends("main form .primary").Reads("It is decided.")
@@ -410,7 +439,7 @@ func TestModerationInBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "a post that is out of a hub")
 	bob.GoTo(post).Reads("An admin has taken this post out of Tea drinkers.")
 	browsertest.Accessible(bob, axe, "a post that was taken out, for its author")
-	bob.GoTo("/app/notifications").Reads("took your post out of a hub")
+	bob.GoTo("/app/notifications").Reads("took your post out of Tea drinkers")
 	ann.Sends("main form button").Reads("The post is in the hub again.").Reads("You are all fools")
 
 	// A comment and a message are reported, deleted, and read by a manager as they were.

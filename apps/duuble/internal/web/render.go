@@ -106,6 +106,8 @@ var done = map[string]string{
 	"asked":     "You have asked to join. An admin of the hub decides.",
 	"declined":  "You have declined.",
 	"left":      "You have left the hub.",
+	"cancelled": "The invitation is cancelled. What you have sent leads nowhere now.",
+	"revoked":   "The link leads nowhere now.",
 	"kept":      "Saved. You find it under your saved discussions.",
 	"unkept":    "It is not saved any more.",
 	"muted":     "You are told of no posts of this hub.",

@@ -367,7 +367,7 @@ func TestHubForms(t *testing.T) {
 	page := w.visit("GET", hub, "").Body.String()
 	require.Contains(t, page, "&lt;i&gt;Tea&lt;/i&gt;")
 	require.Contains(t, page, "&lt;b&gt;x&lt;/b&gt;")
-	rec = w.visit("POST", hub+"/invite", "phone=600")
+	rec = w.visit("POST", hub+"/invitations", "phone=600")
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "Give phone numbers with their country")
 	rec = w.visit("POST", hub+"/leave", "")

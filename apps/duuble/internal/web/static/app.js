@@ -42,11 +42,27 @@ if (full.length > 1) for (const part of parts) part.removeAttribute("name");
 for (const part of full) part.open = true;
 for (const part of parts) part.addEventListener("input", () => mark(part));
 
-// A link is sent by what the device sends things with.
+// A link is sent by what the device sends things with, or copied. Where a page may not copy, the link
+// is marked, so that its reader can.
 for (const button of document.querySelectorAll("[data-share]")) {
   if (!navigator.share) continue;
   button.hidden = false;
-  button.addEventListener("click", () => navigator.share({ url: button.dataset.share }).catch(() => {})); // the person has changed their mind
+  const { share: url, title } = button.dataset;
+  button.addEventListener("click", () => navigator.share({ title, text: title, url }).catch(() => {})); // the person has changed their mind
+}
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    let copied = true;
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+    } catch {
+      getSelection().selectAllChildren(document.getElementById("link"));
+      copied = document.execCommand("copy");
+    }
+    button.textContent = copied ? "Copied" : "Marked: copy it now";
+    document.getElementById("told").textContent = button.textContent;
+  });
 }
 
 // While a page can be seen, notifications come to it by a stream. The link to all of them counts
