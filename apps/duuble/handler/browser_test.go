@@ -470,7 +470,7 @@ func TestModerationInBrowser(t *testing.T) {
 	carol.Sends("[name=end]").Reads("The suspension has ended.")
 
 	// The person is banned from the hub, asks again, and the ban ends.
-	ann.GoTo(hub + "/members").Reads("Remove and ban").Sends(".ban button").Reads("The person is banned.").Reads("BOB")
+	ann.GoTo(hub + "/members").Click(".menu summary").Reads("Remove and ban").Sends(".ban button").Reads("The person is banned.").Reads("BOB")
 	browsertest.Accessible(ann, axe, "bans")
 	bob.GoTo("/app/sign-in").Write("[name=destination]", "+34600000002").Sends("form.card .primary")
 	at(bob, "/app/sign-in/code").Reads("Enter the code")
