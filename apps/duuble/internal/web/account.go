@@ -203,7 +203,6 @@ func (s *web) welcome(r *request) error {
 // A meBody is what the page of the own account shows besides its form.
 type meBody struct {
 	Me       people.Me
-	Posts    int64 // of the person, the locked ones among them
 	Sessions []session.Info
 	Manages  bool // whether the person manages the service
 }
@@ -214,6 +213,7 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
+	me.Counts.Posts += me.Counts.LockedPosts // which the person alone may know of
 	sessions, err := s.People.Sessions(r.Context(), r.claim)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "Your account", Body: meBody{me, me.Counts.Posts + me.Counts.LockedPosts, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}, "picture": {me.Picture}}}
+	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}, "picture": {me.Picture}}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
