@@ -213,7 +213,6 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	me.Counts.Posts += me.Counts.LockedPosts // which the person alone may know of
 	sessions, err := s.People.Sessions(r.Context(), r.claim)
 	if err != nil {
 		return err

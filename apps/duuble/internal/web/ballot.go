@@ -39,7 +39,8 @@ type cardBody struct {
 
 // cardOf returns a post of a list, or of its own page if back is "".
 func (s *web) cardOf(r *request, item posts.Item, back string) cardBody {
-	c := cardBody{Item: item, Waiting: item.Result.Waiting(), VoteMin: s.VoteMin, Enough: ballot.ReleasesAt(s.VoteMin), Least: ballot.MinOfEnd(s.VoteMin), Guest: r.who == nil, Back: back}
+	c := cardBody{Item: item, Waiting: item.Result.Waiting(), Guest: r.who == nil, Back: back}
+	c.VoteMin, c.Enough, c.Least = s.VoteMin, ballot.ReleasesAt(s.VoteMin), ballot.MinOfEnd(s.VoteMin)
 	if item.Slider != nil {
 		c.Bars = bars(*item.Slider, item.Result)
 	}

@@ -1,7 +1,9 @@
 package web_test
 
 import (
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +21,16 @@ func (w *world) posted(form url.Values) (page, id string) {
 	return page, strings.TrimPrefix(page, "/app/posts/")
 }
 
+// vote votes by the form of a page, and returns the answer.
+func (w *world) vote(page string, pairs ...string) *httptest.ResponseRecorder {
+	w.t.Helper()
+	form := url.Values{}
+	for pair := range slices.Chunk(pairs, 2) {
+		form.Set(pair[0], pair[1])
+	}
+	return w.visit("POST", page+"/vote", form.Encode())
+}
+
 // TestVotesInLists: a vote is cast in each list, and leads back to the place in it, nowhere else; a
 // script gets the part that has changed. A vote is refused as on the page of the post.
 func TestVotesInLists(t *testing.T) {
@@ -33,23 +45,25 @@ func TestVotesInLists(t *testing.T) {
 		list := w.visit("GET", path, "").Body.String()
 		require.Contains(t, list, `<form method="post" action="`+page+`/vote"`, path)
 		require.Contains(t, list, `name="back" value="`+path+`"`)
-		require.Equal(t, 422, w.visit("POST", page+"/vote", url.Values{"back": {path}}.Encode()).Code, "nothing is chosen")
-		rec := w.visit("POST", page+"/vote", url.Values{"position": {"3"}, "back": {path}}.Encode())
+		require.Equal(t, 422, w.vote(page, "back", path).Code, "nothing is chosen")
+		rec := w.vote(page, "position", "3", "back", path)
 		require.Equal(t, path+"?done=voted#p-"+id, rec.Header().Get("Location"))
 		list = w.visit("GET", path, "").Body.String()
 		require.NotContains(t, list, `action="`+page+`/vote"`)
 		require.Contains(t, list, `id="p-`+id+`"`)
 		require.Contains(t, list, "You have voted. 1 vote. Results appear when 9 are there, 3 or more votes at a time.")
-		require.Equal(t, 422, w.visit("POST", page+"/vote", url.Values{"position": {"3"}, "back": {path}, "part": {"yes"}}.Encode()).Code, "a vote is for ever")
+		require.Equal(t, 422, w.vote(page, "position", "3", "back", path, "part", "yes").Code, "for ever")
 	}
+	const home = "/app?done=voted#p-"
 	for back, to := range map[string]string{
-		"https://example.com/app": "/app?done=voted#p-", "//example.com": "/app?done=voted#p-", "/app/sign-in": "/app?done=voted#p-", "/app/newest?after=x&done=posted": "/app/newest?after=x&done=voted#p-",
+		"https://example.com/app": home, "//example.com": home, "/app/sign-in": home,
+		"/app/newest?after=x&done=posted": "/app/newest?after=x&done=voted#p-",
 	} {
 		page, id := w.posted(url.Values{"slider.text": {"Tea?"}, "key": {back}})
-		require.Equal(t, to+id, w.visit("POST", page+"/vote", url.Values{"position": {"0"}, "back": {back}}.Encode()).Header().Get("Location"))
+		require.Equal(t, to+id, w.vote(page, "position", "0", "back", back).Header().Get("Location"))
 	}
 	page, _ := w.posted(url.Values{"slider.text": {"<b>Tea</b>?"}, "key": {"part"}})
-	rec = w.visit("POST", page+"/vote", url.Values{"position": {"0"}, "back": {"/app"}, "part": {"yes"}}.Encode())
+	rec = w.vote(page, "position", "0", "back", "/app", "part", "yes")
 	require.Equal(t, 200, rec.Code)
 	require.Contains(t, rec.Body.String(), "You have voted. 1 vote.")
 	require.NotContains(t, rec.Body.String(), "<html")
@@ -73,7 +87,10 @@ func TestWordsOfPositions(t *testing.T) {
 		{"Too early", ""}:  {"Too early", "Rather Too early", "In the middle", "Rather the opposite", "The opposite"},
 		{"", "Rather tea"}: {"The opposite", "Rather the opposite", "In the middle", "Rather Rather tea", "Rather tea"},
 	} {
-		page, _ := w.posted(url.Values{"slider.text": {"Now?"}, "slider.leftLabel": {labels[0]}, "slider.rightLabel": {labels[1]}, "key": {strings.Join(labels[:], "|")}})
+		page, _ := w.posted(url.Values{
+			"slider.text": {"Now?"}, "slider.leftLabel": {labels[0]}, "slider.rightLabel": {labels[1]},
+			"key": {strings.Join(labels[:], "|")},
+		})
 		shown := w.visit("GET", page, "").Body.String()
 		for i, word := range words {
 			require.Contains(t, shown, `value="`+string('0'+rune(i))+`" required><span>`+word+`</span>`)
@@ -129,8 +146,9 @@ func TestPostsOfOneself(t *testing.T) {
 	page, _ := w.posted(url.Values{"slider.text": {"Tea?"}, "to": {"private_locked_hub " + hub}, "key": {"k"}})
 	require.Equal(t, 303, w.visit("POST", page+"/vote", "position=0").Code)
 	require.Contains(t, w.visit("GET", "/app/me", "").Body.String(), "· 1 post ·")
-	require.Contains(t, w.visit("GET", "/app/users/ann_1", "").Body.String(), "0 public posts ·")
-	require.Regexp(t, `Members only · <a href="/app/hubs/`+hub+`">Tea</a>`, w.visit("GET", "/app/users/ann_1", "").Body.String())
+	mine := w.visit("GET", "/app/users/ann_1", "").Body.String()
+	require.Contains(t, mine, "0 public posts ·")
+	require.Contains(t, mine, `Members only · <a href="/app/hubs/`+hub+`">Tea</a>`)
 	w.posted(url.Values{"thoughtText": {"x"}, "key": {"l"}})
 	require.Contains(t, w.visit("GET", "/app/me", "").Body.String(), "· 2 posts ·")
 	require.Contains(t, w.visit("GET", "/app/users/ann_1", "").Body.String(), "1 public post ·")

@@ -23,7 +23,9 @@ func (s *web) hubPages() {
 	s.handle("GET "+Prefix+"/hubs/{id}", anyone, func(r *request) error { return s.hub(r, nil) })
 	s.handle("GET "+Prefix+"/hubs/{id}/edit", member, func(r *request) error { return s.editing(r, nil) })
 	s.route("POST "+Prefix+"/hubs/{id}/edit", member, maxUpload, s.edit)
-	s.handle("GET "+Prefix+"/hubs/{id}/invitations", member, func(r *request) error { return s.invitations(r, invitationsBody{}, nil) })
+	s.handle("GET "+Prefix+"/hubs/{id}/invitations", member, func(r *request) error {
+		return s.invitations(r, invitationsBody{}, nil)
+	})
 	s.handle("POST "+Prefix+"/hubs/{id}/invitations", member, s.invite)
 	s.handle("POST "+Prefix+"/hubs/{id}/invitations/{invitation}", member, s.changeInvitation)
 	s.handle("POST "+Prefix+"/hubs/{id}/links", member, s.newLink)
@@ -149,7 +151,9 @@ func (s *web) editing(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "edit-hub", Title: "Edit " + h.Name, Body: h, Form: url.Values{"name": {h.Name}, "description": {h.Description}, "customLink": {h.Link}, "picture": {h.Picture}}}
+	p := page{Name: "edit-hub", Title: "Edit " + h.Name, Body: h, Form: url.Values{
+		"name": {h.Name}, "description": {h.Description}, "customLink": {h.Link}, "picture": {h.Picture},
+	}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}

@@ -22,8 +22,10 @@ func (w *world) as(number, username string) (back func()) {
 	at, err := url.Parse(to)
 	require.NoError(w.t, err)
 	code, _, _ := strings.Cut(w.inbox.text, " ")
-	w.visit("POST", "/app/sign-in/code", url.Values{"challenge": {at.Query().Get("challenge")}, "code": {code}}.Encode())
-	w.visit("POST", "/app/welcome", url.Values{"username": {username}, "fullName": {username}, "terms": {"yes"}}.Encode())
+	form := url.Values{"challenge": {at.Query().Get("challenge")}, "code": {code}}
+	w.visit("POST", "/app/sign-in/code", form.Encode())
+	form = url.Values{"username": {username}, "fullName": {username}, "terms": {"yes"}}
+	w.visit("POST", "/app/welcome", form.Encode())
 	return func() { w.cookies = mine }
 }
 
@@ -40,15 +42,17 @@ func TestInvitationPages(t *testing.T) {
 		t.Helper()
 		rec := w.visit("POST", path, form)
 		require.Equal(t, 200, rec.Code, rec.Body)
-		link := regexp.MustCompile(`<a href="http://[^/]*(/app/[^"]*)" id="link">`).FindStringSubmatch(rec.Body.String())
-		require.NotNil(t, link, rec.Body)
-		require.Contains(t, rec.Body.String(), `data-title="Ann invites you to &lt;i&gt;Tea&lt;/i&gt;"`)
+		page := rec.Body.String()
+		link := regexp.MustCompile(`<a href="http://[^/]*(/app/[^"]*)" id="link">`).FindStringSubmatch(page)
+		require.NotNil(t, link, page)
+		require.Contains(t, page, `data-title="Ann invites you to &lt;i&gt;Tea&lt;/i&gt;"`)
 		require.NotContains(t, w.visit("GET", list, "").Body.String(), link[1], "it is shown once")
 		return link[1]
 	}
 	action := func(part string) string {
 		t.Helper()
-		found := regexp.MustCompile(`action="(` + hub + part + `)"`).FindStringSubmatch(w.visit("GET", list, "").Body.String())
+		page := w.visit("GET", list, "").Body.String()
+		found := regexp.MustCompile(`action="(` + hub + part + `)"`).FindStringSubmatch(page)
 		require.NotNil(t, found, part)
 		return found[1]
 	}
@@ -101,27 +105,30 @@ func TestEditHub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.enter()
-	rec := w.send("/app/hubs/new", url.Values{"name": {"Tea"}, "description": {"For tea"}, "customLink": {"tea"}}, duubletest.PNG)
+	form := url.Values{"name": {"Tea"}, "description": {"For tea"}, "customLink": {"tea"}}
+	rec := w.send("/app/hubs/new", form, duubletest.PNG)
 	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
 	picture := func() string {
-		return regexp.MustCompile(`class="portrait" href="([^"]+)"`).FindStringSubmatch(w.visit("GET", hub, "").Body.String())[1]
+		page := w.visit("GET", hub, "").Body.String()
+		return regexp.MustCompile(`class="portrait" href="([^"]+)"`).FindStringSubmatch(page)[1]
 	}
 	was := picture()
 	require.Contains(t, w.visit("GET", hub, "").Body.String(), `href="`+hub+`/edit"`)
-	form := w.visit("GET", hub+"/edit", "").Body.String()
+	editing := w.visit("GET", hub+"/edit", "").Body.String()
 	for _, value := range []string{`value="Tea"`, ">For tea<", `value="tea"`, "The picture that you have chosen"} {
-		require.Contains(t, form, value)
+		require.Contains(t, editing, value)
 	}
-	kept := regexp.MustCompile(`name="picture" value="([^"]+)"`).FindStringSubmatch(form)[1]
+	kept := regexp.MustCompile(`name="picture" value="([^"]+)"`).FindStringSubmatch(editing)[1]
 	rec = w.send(hub+"/edit", url.Values{"name": {"Green tea"}, "customLink": {"a b"}, "picture": {kept}}, nil)
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "Give 3 to 60 of a-z 0-9 -.")
 	require.Contains(t, rec.Body.String(), `value="Green tea"`)
-	require.Equal(t, hub+"?done=saved", w.send(hub+"/edit", url.Values{"name": {"Green tea"}, "picture": {kept}}, nil).Header().Get("Location"))
+	form = url.Values{"name": {"Green tea"}, "picture": {kept}}
+	require.Equal(t, hub+"?done=saved", w.send(hub+"/edit", form, nil).Header().Get("Location"))
 	page := w.visit("GET", hub, "").Body.String()
 	require.Contains(t, page, "Green tea")
 	require.NotContains(t, page, "For tea")
 	require.Equal(t, was, picture())
-	require.Equal(t, 303, w.send(hub+"/edit", url.Values{"name": {"Green tea"}, "picture": {kept}}, duubletest.PNG).Code)
+	require.Equal(t, 303, w.send(hub+"/edit", form, duubletest.PNG).Code)
 	require.NotEqual(t, was, picture())
 }
