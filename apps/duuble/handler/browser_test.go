@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/api"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/testing/browsertest"
 )
@@ -50,6 +51,14 @@ func signIn(p *browsertest.Tab, api, number, name string) {
 func vote(p *browsertest.Tab, position string) {
 	p.T.Helper()
 	p.Click("[name=position][value='" + position + "']").Sends(".vote .primary").Reads("Your vote is cast.")
+}
+
+// voteByProgram has another person vote on the post of a page.
+func voteByProgram(t *testing.T, at, number, name, post string) {
+	t.Helper()
+	in := enter(t, at, number, printed(t, at))
+	settle(t, at, in, name)
+	ask[api.VoteCast](t, 201, "POST", at+strings.TrimPrefix(post, "/app")+"/vote", in.AccessToken, api.NewVote{Position: "neutral"})
 }
 
 // TestBrowser is the story of a post: people sign in on phones, with script and without, one of
@@ -99,24 +108,25 @@ func TestBrowser(t *testing.T) {
 	at(ann, "/app/compose").Reads("New post")
 	browsertest.Accessible(ann, axe, "compose")
 	ann.Sends("form.card .primary").Reads("Give a thought, a slider or an article.")
-	ann.Write("[name=thoughtText]", "<b>I had four cups</b>").Write("[name='slider.text']", "Is tea better than coffee?").Write("[name='slider.leftLabel']", "Tea").Write("[name='slider.rightLabel']", "Coffee")
-	ann.Write("[name='article.text']", "In 1657 tea came to London.").Write("[name='article.linkUrl']", "javascript:alert(1)").Sends("form.card .primary").Reads("Give an address that begins with")
+	ann.Write("[name=thoughtText]", "<b>I had four cups</b>").Click(".asks summary").Sees("document.querySelectorAll('.compose [open]').length === 1 && document.querySelector('.compose .full')").Write("[name='slider.text']", "Is tea better than coffee?").Write("[name='slider.leftLabel']", "Tea").Write("[name='slider.rightLabel']", "Coffee")
+	ann.Click(".article summary").Write("[name='article.text']", "In 1657 tea came to London.").Write("[name='article.linkUrl']", "javascript:alert(1)").Sends("form.card .primary").Reads("Give an address that begins with").Sees("document.querySelectorAll('.compose [open]').length === 3")
 	browsertest.Accessible(ann, axe, "compose refused")
 	ann.Write("[name='article.linkUrl']", "https://example.com/tea").Sends("form.card .primary").Reads("Your post is public now.").Reads("<b>I had four cups</b>")
 	post := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a post before the vote")
 	vote(ann, "0")
-	ann.Reads("1 vote. Results appear when 9 are there.")
+	ann.Reads("1 vote. Results appear when 9 are there,")
 	browsertest.Accessible(ann, axe, "a post after the vote")
 
 	// Bob has no script, and no way to vote but the form.
 	bob := b.Visit(t, url, plain).GoTo(post)
 	bob.Reads("Sign in to vote")
 	signIn(bob, api, "+34600000002", "bob")
-	bob.GoTo("/app").Reads("Is tea better than coffee?").Sends(".open")
-	at(bob, post).Reads("Your position")
+	bob.GoTo("/app").Reads("Is tea better than coffee?").Reads("Nothing chosen yet")
 	vote(bob, "4")
-	bob.Reads("2 votes. Results appear when 9 are there.").Shot("without script")
+	at(bob, "/app").Reads("2 votes. Results appear when 9 are there,").Sees("document.querySelector(':target .tally')").Shot("without script")
+	bob.Sends(".open")
+	at(bob, post)
 
 	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob
 	// takes his comment back.
@@ -133,25 +143,21 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "a reply refused")
 	ann.Write("[name=text]", "Tea").Sends(".comment .primary").Reads("Your comment is there.").Reads("Back to the post")
 	browsertest.Accessible(ann, axe, "a reply")
-	bob.GoTo(post).Reads("1 reply").Sends("[action$='/delete'] button").Reads("The comment is deleted.").Reads("1 comment").Reads("Tea")
+	bob.GoTo(post).Reads("1 reply").Click("section .menu summary").Sends("section [action$='/delete'] button").Reads("The comment is deleted.").Reads("1 comment").Reads("Tea")
 
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
-	carol.GoTo(post).Reads("Your position")
-	browsertest.Eval[bool](carol, "(s => { s.focus(); return true })(document.querySelector('.vote [type=range]'))")
-	browsertest.Accessible(carol.Press(kb.End), axe, "a slider")
+	carol.GoTo("/app/newest").Reads("Nothing chosen yet")
+	browsertest.Eval[bool](carol, "(s => { s.focus(); return window.open = true })(document.querySelector('.steps input'))")
+	browsertest.Accessible(carol.Press(kb.ArrowLeft), axe, "a slider")
 	require.Equal(t, "4", browsertest.Eval[string](carol, "document.querySelector('[name=position]:checked').value"), "keys slide")
-	carol.Sends(".vote .primary").Reads("Your vote is cast.")
-	carol.Reads("3 votes. Results appear when 9 are there.")
+	carol.Click(".vote .primary").Reads("You have voted. 3 votes. Results appear when 9 are there,")
+	require.True(t, browsertest.Eval[bool](carol, "window.open === true && document.activeElement.matches('.ballot')"), "the list stays where it is")
+	browsertest.Accessible(carol, axe, "a vote in a list")
 	for i, name := range []string{"dave", "erin", "fred", "gina", "hank", "ivan"} {
-		p := b.Visit(t, url, plain)
-		signIn(p, api, "+3460000000"+string('4'+rune(i)), name)
-		vote(p.GoTo(post).Reads("Your position"), "2")
-		if i < 5 {
-			p.Reads(string('4'+rune(i)) + " votes. Results appear when 9 are there.")
-		}
+		voteByProgram(t, api, fmt.Sprint("+3460000000", 4+i), name, post)
 	}
-	carol.GoTo(post).Reads("of 9 votes are counted.")
+	carol.GoTo(post).Reads("of 9 votes are counted")
 	counted := browsertest.Eval[int](carol, "[...document.querySelectorAll('.bars strong')].reduce((sum, e) => sum + +e.textContent, 0)")
 	require.True(t, counted >= 3 && counted <= 6, "%d", counted)
 	browsertest.Accessible(carol, axe, "results")
@@ -164,13 +170,13 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo("/app/me").Reads("+34•••••01").Reads("Chrome on Linux (this browser)")
 	browsertest.Accessible(ann, axe, "account")
 	ann.Write("[name=bio]", "I like tea").Sends("form.card .primary").Reads("Saved.")
-	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 post")
+	ann.GoTo("/app/users/ann_1").Reads("I like tea").Reads("1 public post")
 	browsertest.Accessible(ann, axe, "profile")
 
 	// Ann took part, so her home shows what others do there. She manages the service, and has guests
 	// see her posts.
 	ann.Until("her home follows", func() bool {
-		return browsertest.Eval[bool](ann.GoTo("/app"), "document.body.innerText.includes('voted ·')")
+		return browsertest.Eval[bool](ann.GoTo("/app"), "document.body.innerText.includes('voted')")
 	})
 	browsertest.Accessible(ann.Reads("Home"), axe, "home")
 	ann.Sends("nav a[href$=notifications]").Reads("voted on your post").Reads("New ·")
@@ -187,7 +193,7 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/admin").Reads("Only the people who manage this service can do this.")
 
 	// Bob reports the post, and Ann decides it.
-	bob.GoTo(post).Reads("Report this post").Sends("a[href*='/report/post/']").Reads("What is it?").Sends(".report .primary").Reads("Give one of spam")
+	bob.GoTo(post).Click(".menu summary").Reads("Report this post").Sends("a[href*='/report/post/']").Reads("What is it?").Sends(".report .primary").Reads("Give one of spam")
 	bob.Click("[name=reason][value=spam]").Write("[name=details]", "<i>again</i>").Sends(".report .primary").Reads("You have reported this.")
 	browsertest.Accessible(ann.GoTo("/app/report/user/bob").Reads("What is it?"), axe, "report")
 	ann.GoTo("/app/admin").Reads("BOB").Reads("<i>again</i>")
@@ -206,12 +212,12 @@ func TestBrowser(t *testing.T) {
 		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
 	})
 	bob.Until("his home follows", func() bool {
-		return browsertest.Eval[bool](bob.GoTo("/app"), "document.body.innerText.includes('voted ·')")
+		return browsertest.Eval[bool](bob.GoTo("/app"), "document.body.innerText.includes('voted')")
 	})
 	ann.GoTo("/app/users/ann_1/followers").Reads("Who follows Ann").Reads("BOB")
 	browsertest.Accessible(ann, axe, "followers")
 	browsertest.Accessible(ann.GoTo("/app/users/bob").Reads("Follows you."), axe, "a profile of another person")
-	ann.Sends("[action$='/block'] button").Reads("You and this person do not see each other any more.").Reads("BOB")
+	ann.Click(".menu summary").Sends("[action$='/block'] button").Reads("You and this person do not see each other any more.").Reads("BOB")
 	browsertest.Accessible(ann, axe, "blocks")
 	bob.GoTo(post).Reads("There is no such post")
 	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
@@ -220,7 +226,7 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 
 	// Carol reposts it, which shows the original.
-	carol.GoTo(post).Reads("of 9 votes are counted.").Sends("a[href$='/repost']").Reads("A repost has votes of its own").Reads("Is tea better than coffee?")
+	carol.GoTo(post).Reads("of 9 votes are counted").Sends("a[href$='/repost']").Reads("A repost has votes of its own").Reads("Is tea better than coffee?")
 	browsertest.Accessible(carol, axe, "repost")
 	carol.Write("[name=thoughtText]", "Coffee, please").Sends("form.card .primary").Reads("Your post is public now.").Reads("Coffee, please").Reads("Is tea better than coffee?")
 	browsertest.Accessible(carol, axe, "a repost")
@@ -228,7 +234,7 @@ func TestBrowser(t *testing.T) {
 		return browsertest.Eval[bool](carol.GoTo(post+"/reposts"), "document.body.innerText.includes('Coffee, please')")
 	})
 	browsertest.Accessible(carol, axe, "reposts")
-	carol.GoTo(post).Reads("of 9 votes are counted.").Sends("a[href$='/share']").Reads("Where to")
+	carol.GoTo(post).Reads("of 9 votes are counted").Sends("a[href$='/share']").Reads("Where to")
 	browsertest.Accessible(carol, axe, "share")
 	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
 	browsertest.Accessible(carol, axe, "shares")
@@ -238,10 +244,10 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "what a search found")
 
 	// Ann deletes the post and brings it back with all that it had.
-	ann.GoTo(post).Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
+	ann.GoTo(post).Click(".menu summary").Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
 	browsertest.Accessible(ann, axe, "a post that is deleted")
 	carol.GoTo(post).Reads("There is no such post")
-	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("of 9 votes are counted.").Reads("1 comment")
+	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("of 9 votes are counted").Reads("1 comment")
 	ann.Resize(desktop)
 	for _, path := range []string{"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
@@ -253,7 +259,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "leave")
 	carol.Sends("[action$='/me/leave'] button").Reads("You have left Duuble.")
 	ann.GoTo("/app/users/carol").Reads("There is no such person")
-	ann.GoTo(post).Reads("I was here").Reads("Deleted user").Reads("of 9 votes are counted.")
+	ann.GoTo(post).Reads("I was here").Reads("Deleted user").Reads("of 9 votes are counted")
 	browsertest.Accessible(ann, axe, "a comment of a deleted user")
 	carol.GoTo("/app/sign-in").Write("[name=destination]", "+34600000003").Sends("form.card .primary")
 	at(carol, "/app/sign-in/code").Reads("Enter the code")
@@ -274,9 +280,9 @@ func TestBrowser(t *testing.T) {
 	bob.Calm()
 }
 
-// TestHubsInBrowser is the story of a hub on phones: Ann makes one, Bob accepts an invitation,
-// Carol asks by a link and is let in, and all vote on a post that is for them alone. A guest
-// without script finds none of it.
+// TestHubsInBrowser is the story of five people in a hub, on small phones: Ann makes it, Bob, Dave
+// and Erin accept invitations, Carol asks by a link and is let in. Dave and Erin have no script. All
+// vote on a post that is for them alone, see the result, and talk about it. A guest finds none of it.
 func TestHubsInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -284,10 +290,14 @@ func TestHubsInBrowser(t *testing.T) {
 	b, axe := browsertest.Start(t), browsertest.Axe(t)
 	url, _ := local(t, t.TempDir())
 	api := up(t, url)
-	ann, bob, carol := b.Visit(t, url, phone), b.Visit(t, url, phone), b.Visit(t, url, phone)
-	signIn(ann, api, "+34600000001", "ann")
-	signIn(bob, api, "+34600000002", "bob")
-	signIn(carol, api, "+34600000003", "carol")
+	small, bare := phone, plain
+	small.Name, small.Height = "small", 844
+	bare.Name, bare.Height = "bare", 844
+	ann, bob, carol := b.Visit(t, url, small), b.Visit(t, url, small), b.Visit(t, url, small)
+	dave, erin := b.Visit(t, url, bare), b.Visit(t, url, bare)
+	for i, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
+		signIn(p, api, fmt.Sprint("+3460000000", i+1), []string{"ann", "bob", "carol", "dave", "erin"}[i])
+	}
 
 	ann.Click(".bar summary").Sends(".bar a[href$=hubs]").Reads("You are in no hub yet.")
 	browsertest.Accessible(ann, axe, "no hubs")
@@ -300,11 +310,16 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "a hub")
 
 	browsertest.Call(ann, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "navigator.share = async (what) => { window.shared = what.url }"})
-	ann.Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invite'] .primary").Reads("Send this to +34•••••02")
+	ann.Sends("a[href$='/invitations']").Reads("Invite a person").Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invitations'] .primary").Reads("Send this to +34•••••02").Reads("invited by ANN")
 	browsertest.Accessible(ann, axe, "an invitation to send")
 	ann.Click("[data-share]").Sees("window.shared === document.querySelector('#link').href")
+	ann.Click("[data-copy]").Sees("['Copied', 'Marked: copy it now'].includes(document.querySelector('[data-copy]').innerText)")
 	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
-	ann.GoTo(hub).Reads("Make a link to join by").Sends("[action$='/links'] button").Reads("A link to join by")
+	for _, p := range []*browsertest.Tab{dave, erin} {
+		ann.Write("[name=phone]", map[*browsertest.Tab]string{dave: "+34600000004", erin: "+34600000005"}[p]).Sends("[action$='/invitations'] .primary").Reads("Send this to")
+		p.GoTo("/app/hubs").Reads("from ANN").Sends("main .cards .primary").Reads("You are a member now.")
+	}
+	ann.Sends("[action$='/links'] button").Reads("A link to join by").Reads("Made by you")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 
 	bob.GoTo("/app/hubs").Reads("from ANN")
@@ -318,25 +333,44 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "join")
 	carol.Sends("main form .primary").Reads("An admin of the hub decides.").Reads("Where you have asked to join")
 
-	ann.GoTo(hub + "/requests").Reads("CAROL")
+	ann.GoTo("/app/notifications").Until("the news follow", func() bool {
+		return browsertest.Eval[bool](ann.GoTo("/app/notifications"), "document.body.innerText.includes('asks to join Tea drinkers')")
+	})
+	ann.Sends("#news a[href$='/requests']").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "requests")
 	ann.Sends("main form .primary").Reads("It is decided.").Reads("No one waits.")
 	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "members")
 
-	bob.GoTo(hub).Reads("Mute this hub for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
+	bob.GoTo(hub).Click(".menu summary").Reads("Mute for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
 	browsertest.Accessible(bob, axe, "a hub that is muted")
-	bob.Sends(".mute button").Reads("You are told of posts of this hub.").Reads("Mute this hub for a day")
+	bob.Sends(".mute button").Reads("You are told of posts of this hub.")
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Reads("New post").Reads("Only members of Tea drinkers")
 	browsertest.Accessible(bob, axe, "compose in a hub")
-	bob.Write("[name='slider.text']", "Green tea?").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Only members see this")
+	bob.Click(".asks summary").Write("[name='slider.text']", "Green tea?").Click("[name='slider.endsWhenAllVoted']").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Members only · Tea drinkers")
 	post := browsertest.Eval[string](bob, "location.pathname")
 	guest := b.Visit(t, url, plain)
 	guest.GoTo(post).Reads("There is no such post")
-	for i, p := range []*browsertest.Tab{ann, bob, carol} {
-		vote(p.GoTo(post).Reads("Your position"), string('0'+rune(i)))
+	// Each votes where the post is seen, and nothing is counted before all have.
+	for i, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
+		p.GoTo([]string{hub, post, "/app/users/bob", hub, hub}[i]).Reads("Nothing chosen yet").Click(fmt.Sprintf("[name=position][value='%d']", []int{0, 1, 2, 2, 4}[i]))
+		if i == 0 {
+			p.Shots("a vote in a hub")
+		}
+		if p.V.Script && p != bob {
+			p.Click(".vote .primary")
+		} else {
+			p.Sends(".vote .primary").Reads("Your vote is cast.")
+		}
+		p.Reads("You have voted.")
+		require.Equal(t, i < 4, browsertest.Eval[bool](p, "!document.querySelector('.bars')"))
 	}
-	carol.Reads("Results in Tea drinkers").Reads("3 votes of members. Results appear when 9 of them are there.")
+	at(erin, hub).Sees("document.querySelector(':target .bars')").Shots("a result without script")
+	for _, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
+		p.GoTo(post).Reads("You have voted. 5 of 5 votes are counted.")
+		require.Equal(t, "1 1 2 0 1", browsertest.Eval[string](p, "[...document.querySelectorAll('.bars strong')].map((e) => e.textContent).join(' ')"), "one result, which is exact")
+	}
+	carol.Shots("the result of a hub")
 	browsertest.Accessible(carol, axe, "results in a hub")
 	carol.Sends("[action$='/discussions'] button").Reads("No messages yet.")
 	talk := browsertest.Eval[string](carol, "location.pathname")
@@ -361,7 +395,9 @@ func TestHubsInBrowser(t *testing.T) {
 	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
 	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")
 	browsertest.Accessible(carol, axe, "saved discussions")
-	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("14 messages, the last one")
+	dave.Sends("[action$='/discussions'] button").Reads("With mint, please").Write("[name=text]", "And honey").Sends(".message .primary").Reads("And honey")
+	erin.Sends("[action$='/discussions'] button").Reads("And honey").Shots("a discussion without script")
+	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("15 messages, the last one")
 	browsertest.Accessible(ann, axe, "discussions")
 	ann.Sends("main .cards a[href*='/discussions/']").Reads("With mint, please")
 	browsertest.Accessible(ann, axe, "a discussion")
@@ -369,15 +405,16 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("And with sugar")
 	browsertest.Accessible(ann, axe, "replies to a message")
 	replies := browsertest.Eval[string](ann, "location.pathname")
-	carol.GoTo(hub).Reads("Green tea?").Sends("[action$='/leave'] button").Reads("You have left the hub.")
+	carol.GoTo(hub).Reads("Green tea?").Click(".head .menu summary").Sends("[action$='/leave'] button").Reads("You have left the hub.")
 	carol.GoTo(post).Reads("There is no such post")
 	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
 	carol.GoTo(talk).Reads("You are not a member of this hub")
 	guest.GoTo("/app/search?q=drink")
 	at(guest, "/app/sign-in").Reads("Phone number")
-	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("2 members")
+	ann.GoTo(hub+"/edit").Write("[name=description]", "For all who like green tea").Sends("form.card .primary").Reads("Saved.").Reads("green tea")
+	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("4 members")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
+	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/edit", hub + "/invitations", hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {
@@ -401,7 +438,7 @@ func TestModerationInBrowser(t *testing.T) {
 	signIn(carol, api, "+34600000003", "carol")
 	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.")
 	hub := browsertest.Eval[string](ann, "location.pathname")
-	ann.Sends("[action$='/links'] button").Reads("A link to join by")
+	ann.GoTo(hub + "/invitations").Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	bob.GoTo(join).Sends("main form .primary").Reads("An admin of the hub decides.")
 	ann.GoTo(hub + "/requests").Sends("main form .primary").Reads("It is decided.")
@@ -409,11 +446,11 @@ func TestModerationInBrowser(t *testing.T) {
 	// A post is taken out, and put back.
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "You are all fools").Sends("form.card .primary").Reads("Your post is in the hub now.")
 	post := browsertest.Eval[string](bob, "location.pathname")
-	ann.GoTo(post).Reads("Take out of Tea drinkers").Sends(".take-out button").Reads("The post is out of the hub")
+	ann.GoTo(post).Click(".menu summary").Reads("Take out of Tea drinkers").Sends(".take-out button").Reads("The post is out of the hub")
 	browsertest.Accessible(ann, axe, "a post that is out of a hub")
 	bob.GoTo(post).Reads("An admin has taken this post out of Tea drinkers.")
 	browsertest.Accessible(bob, axe, "a post that was taken out, for its author")
-	bob.GoTo("/app/notifications").Reads("took your post out of a hub")
+	bob.GoTo("/app/notifications").Reads("took your post out of Tea drinkers")
 	ann.Sends("main form button").Reads("The post is in the hub again.").Reads("You are all fools")
 
 	// A comment and a message are reported, deleted, and read by a manager as they were.
@@ -421,11 +458,7 @@ func TestModerationInBrowser(t *testing.T) {
 	bob.GoTo(post).Sends("[action$='/discussions'] button").Reads("No messages yet.").Write("[name=text]", "Fools message").Sends(".message .primary")
 	talk := browsertest.Eval[string](bob, "location.pathname")
 	for from, link := range map[string]string{post: "/report/comment/", talk: "/report/message/"} {
-		ann.GoTo(from)
-		if from == talk {
-			ann.Click(".menu summary")
-		}
-		ann.Sends("a[href*='" + link + "']").Reads("What is it?").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+		ann.GoTo(from).Click(":is(section, .messages) .menu summary").Sends("a[href*='" + link + "']").Reads("What is it?").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
 	}
 	ann.GoTo(talk).Reads("Fools message").Click(".menu summary").Sends(".erase button").Reads("The message is deleted.").Reads("An admin of the hub has deleted this message.")
 	browsertest.Accessible(ann, axe, "a message that is deleted")
@@ -448,7 +481,7 @@ func TestModerationInBrowser(t *testing.T) {
 	carol.Sends("[name=end]").Reads("The suspension has ended.")
 
 	// The person is banned from the hub, asks again, and the ban ends.
-	ann.GoTo(hub + "/members").Reads("Remove and ban").Sends(".ban button").Reads("The person is banned.").Reads("BOB")
+	ann.GoTo(hub + "/members").Click(".menu summary").Reads("Remove and ban").Sends(".ban button").Reads("The person is banned.").Reads("BOB")
 	browsertest.Accessible(ann, axe, "bans")
 	bob.GoTo("/app/sign-in").Write("[name=destination]", "+34600000002").Sends("form.card .primary")
 	at(bob, "/app/sign-in/code").Reads("Enter the code")
@@ -490,7 +523,7 @@ func TestPicturesInBrowser(t *testing.T) {
 	guest.GoTo("/app/users/ann").Sees(seesPicture)
 	browsertest.Accessible(carol.GoTo("/app/users/ann").Sees(seesPicture), axe, "a profile with a picture")
 
-	ann.GoTo("/app/compose").Write("[name=thoughtText]", "My cup").Chooses("#file", "cup.png", photo).Sends("form.card .primary").Reads("Your post is public now.").Sees(seesPicture)
+	ann.GoTo("/app/compose").Write("[name=thoughtText]", "My cup").Click(".article summary").Chooses("#file", "cup.png", photo).Sends("form.card .primary").Reads("Your post is public now.").Sees(seesPicture)
 	post := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a post with a picture")
 	guest.GoTo(post).Sees(seesPicture)

@@ -116,6 +116,11 @@ func TestHubStory(t *testing.T) {
 	require.Nil(t, seen["membership"])
 
 	token := w.invite(ann, hub, number(2))
+	_, made := w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(9)+`"]}`)
+	sent := items(made)[0]
+	require.Contains(t, sent["shareText"], "Ann invites you to Tea: ")
+	_, sent = w.ask("POST", "/hubs/"+hub+"/invitations/"+sent["invitationId"].(string)+"/resend", ann, "")
+	require.Contains(t, sent["shareText"], "Ann invites you to Tea: ")
 	status, v := w.ask("GET", "/invitations/"+token, "", "")
 	require.Equal(t, 200, status, v)
 	require.Equal(t, "Ann", v["inviter"].(map[string]any)["username"])

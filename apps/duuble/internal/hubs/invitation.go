@@ -214,7 +214,7 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 	if err != nil {
 		return nil, err
 	}
-	v.Token, v.Phone, v.Inviter = tokens[v.token], people.Shown(phone), u.Person()
+	v.Token, v.Phone, v.Inviter, v.Hub = tokens[v.token], people.Shown(phone), u.Person(), mine.hub
 	return v, nil
 }
 
@@ -362,7 +362,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	phone, _ := s.People.Keys.Open("invitation", v.ID, v.sealed)
 	one := []Invitation{*v}
 	err = s.addInviters(ctx, one)
-	one[0].Token, one[0].Phone = token, people.Shown(phone)
+	one[0].Token, one[0].Phone, one[0].Hub = token, people.Shown(phone), mine.hub
 	return one[0], err
 }
 

@@ -48,6 +48,7 @@ type Membership struct {
 	leftAt time.Time // zero of one that goes on
 	change string    // the id of the change that wrote it
 	etag   string
+	hub    *Hub // of what checkRole returns
 }
 
 func (m *Membership) isLive() bool { return m != nil && m.leftAt.IsZero() }
@@ -254,6 +255,8 @@ func (s *Service) checkRole(ctx context.Context, c people.Claim, hub, least stri
 		err = notAMember()
 	case !mine.May(least):
 		err = roleForbidden()
+	default:
+		mine.hub = h
 	}
 	return u, mine, err
 }

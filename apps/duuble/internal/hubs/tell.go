@@ -139,8 +139,9 @@ func (s *Service) recipientsOf(ctx context.Context, hub, to, number string) (use
 	return users, nil
 }
 
-// Concerns reports whether a notification about a hub is for a person now.
-func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (bool, error) {
+// Concerns reports whether a notification about a hub is for a person now, and what the hub is
+// called.
+func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (name string, concerns bool, err error) {
 	var h *Hub
 	var mine *Membership
 	thing := true
@@ -161,12 +162,15 @@ func (s *Service) Concerns(ctx context.Context, user string, n notices.Notice) (
 			return nil
 		},
 	}
-	err := rowstore.All(ctx, reads...)
+	err = rowstore.All(ctx, reads...)
 	switch {
 	case notices.KindOf(n.Type).ForAdmins:
 		thing = thing && mine.May(Admin)
 	case n.Type == notices.RoleChanged:
 		thing = thing && mine.isLive()
 	}
-	return h != nil && thing, err
+	if err != nil || h == nil {
+		return "", false, err
+	}
+	return h.Name, thing, nil
 }

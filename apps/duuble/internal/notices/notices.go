@@ -45,9 +45,11 @@ const (
 	PostTakenOut = "post_taken_out"
 )
 
-// A Kind is a type of notifications. Words say to its reader what the actor did, after their name.
+// A Kind is a type of notifications. Words say to its reader what the actor did, after their name
+// and before that of the hub.
 type Kind struct {
 	Type, Words string
+	InHub       bool // it is about a post in a hub
 	OfHub       bool // it is about a hub itself
 	ForAdmins   bool // its readers must be admins of the hub
 }
@@ -59,16 +61,16 @@ var Kinds = []Kind{
 	{Type: PostReposted, Words: "reposted your post"},
 	{Type: PostSharedToFeed, Words: "shared your post"},
 	{Type: UserFollowed, Words: "follows you"},
-	{Type: HubPostCreated, Words: "posted in your hub"},
-	{Type: PostSharedToHub, Words: "shared a post in your hub"},
-	{Type: InviteReceived, Words: "invites you to a hub", OfHub: true},
-	{Type: RequestCreated, Words: "asks to join your hub", OfHub: true, ForAdmins: true},
-	{Type: RequestApproved, Words: "let you into a hub", OfHub: true},
-	{Type: RequestRejected, Words: "did not let you into a hub", OfHub: true},
-	{Type: MemberJoined, Words: "joined your hub", OfHub: true, ForAdmins: true},
-	{Type: MemberRemoved, Words: "removed you from a hub", OfHub: true},
-	{Type: RoleChanged, Words: "gave you another role in a hub", OfHub: true},
-	{Type: PostTakenOut, Words: "took your post out of a hub", OfHub: true},
+	{Type: HubPostCreated, Words: "posted in", InHub: true},
+	{Type: PostSharedToHub, Words: "shared a post in", InHub: true},
+	{Type: InviteReceived, Words: "invites you to", OfHub: true},
+	{Type: RequestCreated, Words: "asks to join", OfHub: true, ForAdmins: true},
+	{Type: RequestApproved, Words: "let you into", OfHub: true},
+	{Type: RequestRejected, Words: "did not let you into", OfHub: true},
+	{Type: MemberJoined, Words: "joined", OfHub: true, ForAdmins: true},
+	{Type: MemberRemoved, Words: "removed you from", OfHub: true},
+	{Type: RoleChanged, Words: "gave you another role in", OfHub: true},
+	{Type: PostTakenOut, Words: "took your post out of", OfHub: true},
 }
 
 // KindOf returns the kind with a type; the zero Kind if there is none.

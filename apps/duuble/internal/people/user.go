@@ -221,6 +221,9 @@ type Counts struct {
 	Followers, Following int64
 }
 
+// AllPosts is how many posts there are for the person alone.
+func (c Counts) AllPosts() int64 { return c.Posts + c.LockedPosts }
+
 // Counts reads the numbers of a user, which follow what the user did.
 func (s *Service) Counts(ctx context.Context, id string) (c Counts, err error) {
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(id), "c|"), table.MaxPage)

@@ -19,8 +19,10 @@ const MostUnread = 20
 // A Notification is what its reader is told.
 type Notification struct {
 	notices.Notice
-	Actor  people.Person
-	IsRead bool
+	Actor   people.Person
+	IsRead  bool
+	HubName string // of what it is about, "" if that is no hub
+	Title   string // the question or the thought of its post, "" if there is neither
 }
 
 // A NotificationPage is a part of a list of them.
@@ -64,8 +66,11 @@ func (s *Service) Notifications(ctx context.Context, c people.Claim, unread bool
 
 // visibleNotifications returns those of notifications that are there for their reader now.
 func (s *Service) visibleNotifications(ctx context.Context, viewer string, all []Notification) ([]Notification, error) {
-	var ids, actors []string
+	var ids, actors, in []string
 	for _, n := range all {
+		if n.Type == notices.HubPostCreated || n.Type == notices.PostSharedToHub {
+			in = append(in, n.Hub)
+		}
 		if actors = append(actors, n.Notice.Actor); n.Post != "" {
 			ids = append(ids, n.Post)
 		}
@@ -74,8 +79,12 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 	found, deeds, follows := make([]seen, len(ids)), make([]deed, len(all)), make([]bool, len(all))
 	var persons map[string]people.Person
 	var hidden map[string]bool
+	var names map[string]string
 	reads := []func(context.Context) error{func(ctx context.Context) (err error) {
 		persons, hidden, err = s.Authors(ctx, viewer, actors)
+		return err
+	}, func(ctx context.Context) (err error) {
+		names, err = s.Hubs.Names(ctx, slices.Compact(slices.Sorted(slices.Values(in))))
 		return err
 	}}
 	for i, id := range ids {
@@ -97,7 +106,7 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 				return err
 			}
 			if notices.KindOf(n.Type).OfHub {
-				deeds[i].holds, err = s.Hubs.Concerns(ctx, viewer, n.Notice)
+				all[i].HubName, deeds[i].holds, err = s.Hubs.Concerns(ctx, viewer, n.Notice)
 				return err
 			}
 			kind := n.Type
@@ -117,6 +126,13 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 		if n.Actor = persons[n.Notice.Actor]; n.Actor.ID == "" || hidden[n.Actor.ID] {
 			continue
 		}
+		at, isAbout := slices.BinarySearch(ids, n.Post)
+		if isAbout && found[at].post != nil {
+			n.Title = found[at].post.Thought
+			if slider := found[at].post.Slider; slider != nil {
+				n.Title = slider.Text
+			}
+		}
 		if n.Type == notices.UserFollowed {
 			if follows[i] {
 				there = append(there, n)
@@ -129,7 +145,6 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 			}
 			continue
 		}
-		at, _ := slices.BinarySearch(ids, n.Post)
 		p := found[at]
 		if p.post == nil || !deeds[i].holds {
 			continue
@@ -140,9 +155,13 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 			placed = p.post.createdIn
 			fallthrough
 		case notices.PostSharedToHub:
-			if n.Hub = firstCommon(p.in, placed); n.Hub == "" {
+			if !slices.Contains(p.in, n.Hub) || !slices.Contains(placed, n.Hub) {
+				n.Hub = firstCommon(p.in, placed)
+			}
+			if n.Hub == "" {
 				continue
 			}
+			n.HubName = names[n.Hub]
 		}
 		there = append(there, n)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // told returns the notifications of a person, page after page: a type and the name of the actor
-// each.
+// each. Each names its hub and its post.
 func (w *world) told(c people.Claim, unread bool) (all []string) {
 	w.t.Helper()
 	after := ""
@@ -29,6 +29,9 @@ func (w *world) told(c people.Claim, unread bool) (all []string) {
 		require.NoError(w.t, err)
 		for _, n := range page.Items {
 			all = append(all, n.Type+" "+n.Actor.Username)
+			kind := notices.KindOf(n.Type)
+			require.Equal(w.t, kind.OfHub || kind.InHub, n.HubName == "Tea", n)
+			require.Equal(w.t, n.Post != "", n.Title != "", n)
 		}
 		if after = page.Next; after == "" {
 			return all

@@ -15,7 +15,7 @@ import (
 
 // A homeBody is a page of a home.
 type homeBody struct {
-	Items  []posts.Item
+	Items  []cardBody
 	More   string
 	Newest bool // whether there is nothing in it, so that the newest posts are shown
 }
@@ -49,15 +49,19 @@ func (s *web) home(r *request) error {
 	if len(page.Items) == 0 && page.Next == "" && after == "" {
 		return s.newest(r)
 	}
-	return s.render(r, http.StatusOK, newHome(r, page))
+	return s.render(r, http.StatusOK, s.newHome(r, page))
 }
 
-func newHome(r *request, p posts.HomePage) page {
+func (s *web) newHome(r *request, p posts.HomePage) page {
 	title := "Home"
 	if p.Default {
 		title = "Chosen for you"
 	}
-	return page{Name: "home", Title: title, Body: homeBody{Items: p.Items, More: more(r.URL.Path, p.Next)}}
+	body := homeBody{More: more(r.URL.Path, p.Next)}
+	for _, item := range p.Items {
+		body.Items = append(body.Items, s.cardOf(r, item, s.site.Here(r.Request)))
+	}
+	return page{Name: "home", Title: title, Body: body}
 }
 
 // newest shows the newest posts of everybody.
@@ -71,10 +75,7 @@ func (s *web) newest(r *request) error {
 	if err != nil {
 		return err
 	}
-	body := homeBody{More: more(path, shown.Next), Newest: true}
-	for _, card := range shown.Cards {
-		body.Items = append(body.Items, posts.Item{Card: card})
-	}
+	body := homeBody{Items: s.cardsOf(r, shown.Cards), More: more(path, shown.Next), Newest: true}
 	return s.render(r, http.StatusOK, page{Name: "home", Title: "Newest posts", Body: body})
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/rowstore"
 )
 
 func (s *web) hubPages() {
@@ -18,12 +20,19 @@ func (s *web) hubPages() {
 		return s.render(r, http.StatusOK, page{Name: "new-hub", Title: "New hub"})
 	})
 	s.route("POST "+Prefix+"/hubs/new", member, maxUpload, s.newHub)
-	s.handle("GET "+Prefix+"/hubs/{id}", anyone, func(r *request) error { return s.hub(r, hubBody{}, nil) })
-	s.handle("POST "+Prefix+"/hubs/{id}/invite", member, s.invite)
+	s.handle("GET "+Prefix+"/hubs/{id}", anyone, func(r *request) error { return s.hub(r, nil) })
+	s.handle("GET "+Prefix+"/hubs/{id}/edit", member, func(r *request) error { return s.editing(r, nil) })
+	s.route("POST "+Prefix+"/hubs/{id}/edit", member, maxUpload, s.edit)
+	s.handle("GET "+Prefix+"/hubs/{id}/invitations", member, func(r *request) error {
+		return s.invitations(r, invitationsBody{}, nil)
+	})
+	s.handle("POST "+Prefix+"/hubs/{id}/invitations", member, s.invite)
+	s.handle("POST "+Prefix+"/hubs/{id}/invitations/{invitation}", member, s.changeInvitation)
 	s.handle("POST "+Prefix+"/hubs/{id}/links", member, s.newLink)
+	s.handle("POST "+Prefix+"/hubs/{id}/links/{link}/end", member, s.endLink)
 	s.handle("POST "+Prefix+"/hubs/{id}/leave", member, func(r *request) error {
 		if err := s.Hubs.Remove(r.Context(), r.claim, r.PathValue("id"), r.claim.UserID); err != nil {
-			return s.hub(r, hubBody{}, err)
+			return s.hub(r, err)
 		}
 		goOn(r, Prefix+"/hubs?done=left")
 		return nil
@@ -94,14 +103,13 @@ func hubPath(id string) string { return Prefix + "/hubs/" + url.PathEscape(id) }
 type hubBody struct {
 	Hub  hubs.Hub
 	List listBody // of its posts, for members
-	Sent string   // a link to send to a person, which is shown once
-	Who  string   // the person that it is for
 
 	Muted bool // whether the reader is told of no posts
 }
 
 // hub shows a hub to anybody, and its posts to its members.
-func (s *web) hub(r *request, body hubBody, refused error) error {
+func (s *web) hub(r *request, refused error) error {
+	var body hubBody
 	var err error
 	if body.Hub, err = s.Hubs.Get(r.Context(), r.claim, r.PathValue("id")); err != nil {
 		return err
@@ -134,20 +142,123 @@ func (s *web) address(r *request, path string) string {
 	return scheme + r.Host + path
 }
 
+// editing shows the form by which admins change a hub, and why a change was refused.
+func (s *web) editing(r *request, refused error) error {
+	if _, _, err := s.Hubs.MembershipOf(r.Context(), r.claim, r.PathValue("id"), hubs.Admin); err != nil {
+		return err
+	}
+	h, err := s.Hubs.Get(r.Context(), r.claim, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p := page{Name: "edit-hub", Title: "Edit " + h.Name, Body: h, Form: url.Values{
+		"name": {h.Name}, "description": {h.Description}, "customLink": {h.Link}, "picture": {h.Picture},
+	}}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
+func (s *web) edit(r *request) error {
+	name, description, link := r.form("name"), lines(r.form("description")), strings.TrimSpace(r.form("customLink"))
+	change := hubs.Change{Name: &name, Description: &description, Link: &link}
+	picture, err := s.sentPicture(r, assets.Hub)
+	if picture != "" { // a hub of before may have none
+		change.Picture = &picture
+	}
+	if err == nil {
+		_, err = s.Hubs.Edit(r.Context(), r.claim, r.PathValue("id"), change)
+	}
+	if err != nil {
+		return s.editing(r, err)
+	}
+	goOn(r, hubPath(r.PathValue("id"))+"?done=saved")
+	return nil
+}
+
+// An invitationsBody is what the page of invitations and links of a hub shows.
+type invitationsBody struct {
+	Hub   hubs.Hub
+	Items []hubs.Invitation // that are open: all for admins, and for others their own
+	More  string
+	Links []hubs.Link // likewise
+	Sent  string      // a link to send to a person, which is shown once
+	Who   string      // the person that it is for, "" of a link for anybody
+}
+
+func (s *web) invitations(r *request, body invitationsBody, refused error) error {
+	id := r.PathValue("id")
+	path := hubPath(id) + "/invitations"
+	after, err := positionIn(r, path)
+	if err != nil {
+		return err
+	}
+	err = rowstore.All(r.Context(), func(ctx context.Context) (err error) {
+		body.Hub, err = s.Hubs.Get(ctx, r.claim, id)
+		return err
+	}, func(ctx context.Context) error {
+		open, err := s.Hubs.Invitations(ctx, r.claim, id, hubs.Invited, after, perPage)
+		body.Items, body.More = open.Items, more(path, open.Next)
+		return err
+	}, func(ctx context.Context) (err error) {
+		body.Links, err = s.Hubs.Links(ctx, r.claim, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p := page{Name: "invitations", Title: "Invite into " + body.Hub.Name, Body: body}
+	if refused != nil {
+		return s.refused(r, p, refused)
+	}
+	return s.render(r, http.StatusOK, p)
+}
+
 func (s *web) invite(r *request) error {
 	all, err := s.Hubs.Invite(r.Context(), r.claim, r.PathValue("id"), []string{r.form("phone")}, hubs.Lasts)
 	if err != nil {
-		return s.hub(r, hubBody{}, err)
+		return s.invitations(r, invitationsBody{}, err)
 	}
-	return s.hub(r, hubBody{Sent: s.address(r, Prefix+"/invitations/"+all[0].Token), Who: all[0].Phone}, nil)
+	return s.tellInvited(r, all[0])
+}
+
+// tellInvited shows what to send to the person who is invited.
+func (s *web) tellInvited(r *request, v hubs.Invitation) error {
+	return s.invitations(r, invitationsBody{Sent: s.address(r, Prefix+"/invitations/"+v.Token), Who: v.Phone}, nil)
+}
+
+// changeInvitation cancels an invitation, or gives it another token.
+func (s *web) changeInvitation(r *request) error {
+	hub, id := r.PathValue("id"), r.PathValue("invitation")
+	if r.form("cancel") == "" {
+		v, err := s.Hubs.Resend(r.Context(), r.claim, hub, id, hubs.Lasts)
+		if err != nil {
+			return s.invitations(r, invitationsBody{}, err)
+		}
+		return s.tellInvited(r, v)
+	}
+	if err := s.Hubs.CancelInvitation(r.Context(), r.claim, hub, id); err != nil {
+		return s.invitations(r, invitationsBody{}, err)
+	}
+	goOn(r, hubPath(hub)+"/invitations?done=cancelled")
+	return nil
 }
 
 func (s *web) newLink(r *request) error {
 	l, err := s.Hubs.NewLink(r.Context(), r.claim, r.PathValue("id"), hubs.Lasts)
 	if err != nil {
-		return s.hub(r, hubBody{}, err)
+		return s.invitations(r, invitationsBody{}, err)
 	}
-	return s.hub(r, hubBody{Sent: s.address(r, Prefix+"/join/"+l.Token)}, nil)
+	return s.invitations(r, invitationsBody{Sent: s.address(r, Prefix+"/join/"+l.Token)}, nil)
+}
+
+func (s *web) endLink(r *request) error {
+	if err := s.Hubs.EndLink(r.Context(), r.claim, r.PathValue("id"), r.PathValue("link")); err != nil {
+		return err
+	}
+	goOn(r, hubPath(r.PathValue("id"))+"/invitations?done=revoked")
+	return nil
 }
 
 // A membersBody is what the page of the members of a hub shows.

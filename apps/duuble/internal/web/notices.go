@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/posts"
 	"prompthub/apps/duuble/internal/stream"
 	"prompthub/internal/http/pages"
@@ -15,6 +17,24 @@ type noticesBody struct {
 	Items []posts.Notification
 	First bool
 	More  string
+}
+
+// mostOfTitle is how many characters of the text of a post its news have.
+const mostOfTitle = 80
+
+// happened says what its actor did, in which hub, and to which post.
+func happened(n posts.Notification) string {
+	kind := notices.KindOf(n.Type)
+	words := kind.Words
+	if kind.OfHub || kind.InHub {
+		words += " " + cmp.Or(n.HubName, "a hub")
+	}
+	if title := []rune(n.Title); len(title) > mostOfTitle {
+		words += ": " + string(title[:mostOfTitle]) + "…"
+	} else if n.Title != "" {
+		words += ": " + n.Title
+	}
+	return words
 }
 
 // notifications shows what the person is told.

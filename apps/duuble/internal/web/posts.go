@@ -21,7 +21,7 @@ const perPage = 20
 
 // A listBody is a page of posts. More is the address of the next one, "" at the end.
 type listBody struct {
-	Cards []posts.Card
+	Cards []cardBody
 	More  string
 	Who   *people.Profile // whose posts they are; nil for everybody's
 }
@@ -34,7 +34,7 @@ func (s *web) list(r *request, path string, read func(after string) (posts.Page,
 		return listBody{}, err
 	}
 	page, err := read(after)
-	return listBody{Cards: page.Cards, More: more(path, page.Next)}, err
+	return listBody{Cards: s.cardsOf(r, page.Cards), More: more(path, page.Next)}, err
 }
 
 // position returns the position in a list that is in the address, "" for the beginning.
@@ -158,14 +158,6 @@ type ending struct{ Name, At string }
 // lines returns a text with the line ends of all systems but browsers.
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// A bar is a position of a slider, with its share of the votes that are counted.
-type bar struct {
-	Value   int
-	Name    string
-	Count   int64
-	Percent int64
-}
-
 // reposts shows the reposts of a post.
 func (s *web) reposts(r *request) error {
 	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) {
@@ -185,13 +177,7 @@ type repostsBody struct {
 
 // A postBody is what the page of a post shows.
 type postBody struct {
-	posts.Card
-	Bars    []bar
-	Waiting int64
-	VoteMin int
-	Enough  int // how many votes must wait
-	Least   int // how many votes an end counts
-	Hubs    []hubResult
+	cardBody
 	Talk    talkBody
 	Managed []posts.HubName // hubs of the post of which the reader is an admin
 }
@@ -207,54 +193,15 @@ type talkBody struct {
 	Mine  bool   // the reader wrote the post, and may delete each comment
 }
 
-// A hubResult is how the votes of a hub are.
-type hubResult struct {
-	posts.HubResult
-	Bars []bar
-}
-
-// names are those of the positions.
-func names(s posts.Slider) [5]string {
-	left, right := s.LeftLabel, s.RightLabel
-	if left == "" {
-		left = "Left"
-	}
-	if right == "" {
-		right = "Right"
-	}
-	return [5]string{"Strongly " + left, left, "In the middle", right, "Strongly " + right}
-}
-
-// bars returns the positions with the votes of a scope.
-func bars(slider posts.Slider, r ballot.Result) (all []bar) {
-	for i, name := range names(slider) {
-		one := bar{Value: i, Name: name, Count: r.Counts[i]}
-		if r.Counted > 0 {
-			one.Percent = 100 * one.Count / r.Counted
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
 // post shows a post, and why a vote was refused.
 func (s *web) post(r *request, refused error) error {
 	c, err := s.Posts.Card(r.Context(), r.claim, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	body := postBody{Card: c, Waiting: c.Result.Waiting(), VoteMin: s.VoteMin, Enough: ballot.ReleasesAt(s.VoteMin), Least: ballot.MinOfEnd(s.VoteMin)}
-	if c.Slider != nil {
-		body.Bars = bars(*c.Slider, c.Result)
-		if len(c.In) > 0 {
-			all, err := s.Posts.HubResults(r.Context(), r.claim, c.ID)
-			if err != nil {
-				return err
-			}
-			for _, one := range all {
-				body.Hubs = append(body.Hubs, hubResult{one, bars(*c.Slider, one.Result)})
-			}
-		}
+	body := postBody{cardBody: s.cardOf(r, posts.Item{Card: c}, "")}
+	if err := s.addHubs(r, &body.cardBody); err != nil {
+		return err
 	}
 	if body.Talk, err = s.talk(r, c.ID, ""); err != nil {
 		return err
@@ -373,22 +320,6 @@ func (s *web) deleteComment(r *request) error {
 		return err
 	}
 	goOn(r, Prefix+"/posts/"+url.PathEscape(post)+"?done=uncommented")
-	return nil
-}
-
-// vote casts a vote. The form has one digit for each position, so that all requests are as long.
-func (s *web) vote(r *request) error {
-	var position ballot.Position = -1
-	if v := r.form("position"); len(v) == 1 && v >= "0" && v <= "4" {
-		position = ballot.Position(v[0] - '0')
-	}
-	if position < 0 {
-		return s.post(r, fault.New(fault.Invalid, "choose one of the five positions"))
-	}
-	if _, err := s.Posts.Vote(r.Context(), r.claim, r.PathValue("id"), position); err != nil {
-		return s.post(r, err)
-	}
-	goOn(r, Prefix+"/posts/"+url.PathEscape(r.PathValue("id"))+"?done=voted")
 	return nil
 }
 

@@ -2,7 +2,11 @@ package web
 
 import (
 	"embed"
+	"html/template"
+	"maps"
 	"net/url"
+	"slices"
+	"strings"
 
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
@@ -81,6 +85,38 @@ func (f field) Value() string { return f.Form.Get(f.Field) }
 // Wrong returns why the field was refused.
 func (f field) Wrong() string { return f.Errors[f.Field] }
 
+// parts are those of a post, by how the names of their fields begin.
+var parts = [][]string{{"thoughtText"}, {"slider."}, {"article.", "picture"}}
+
+// partOf returns the attributes of a part of the form for a post. It shows one at a time: the first,
+// or that in which something was typed or is wrong; of several such ones all.
+func partOf(p page, n int) template.HTMLAttr {
+	open := map[int]bool{}
+	for i, begins := range parts {
+		is := func(field string) bool {
+			return slices.ContainsFunc(begins, func(name string) bool { return strings.HasPrefix(field, name) })
+		}
+		for name, values := range p.Form {
+			open[i] = open[i] || is(name) && strings.Join(values, "") != ""
+		}
+		for name := range p.Errors {
+			open[i] = open[i] || is(name)
+		}
+	}
+	maps.DeleteFunc(open, func(_ int, is bool) bool { return !is })
+	if len(open) == 0 {
+		open[0] = true
+	}
+	attributes := ""
+	if len(open) == 1 {
+		attributes = ` name="part"`
+	}
+	if open[n] {
+		attributes += " open"
+	}
+	return template.HTMLAttr(attributes) //nolint:gosec // it is one of four texts
+}
+
 // done are the sentences of a page after a form, by a word of its address.
 var done = map[string]string{
 	"saved":   "Saved.",
@@ -107,6 +143,8 @@ var done = map[string]string{
 	"asked":     "You have asked to join. An admin of the hub decides.",
 	"declined":  "You have declined.",
 	"left":      "You have left the hub.",
+	"cancelled": "The invitation is cancelled. What you have sent leads nowhere now.",
+	"revoked":   "The link leads nowhere now.",
 	"kept":      "Saved. You find it under your saved discussions.",
 	"unkept":    "It is not saved any more.",
 	"muted":     "You are told of no posts of this hub.",

@@ -20,7 +20,6 @@ import (
 
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/hubs"
-	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/pictures"
 	"prompthub/apps/duuble/internal/posts"
@@ -75,8 +74,8 @@ func New(c Config) http.Handler {
 func build(c Config) *web {
 	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
 	s.site.Open(files, template.FuncMap{
-		"field": newField, "day": day, "number": number, "initial": initial, "role": roleOf,
-		"happened": func(kind string) string { return notices.KindOf(kind).Words }, "did": func(kind string) string { return did[kind] },
+		"field": newField, "part": partOf, "day": day, "number": number, "initial": initial, "role": roleOf,
+		"happened": happened, "did": func(kind string) string { return did[kind] },
 	})
 	s.pages()
 	return s

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ import (
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/storage/memory"
 	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/testing/calls"
 )
 
 // inbox keeps the last text.
@@ -53,6 +55,7 @@ type world struct {
 	now     time.Time
 	inbox   inbox
 	cookies []*http.Cookie
+	calls   atomic.Int64 // of the store
 	over    func(*httpjson.Admission) http.Handler
 }
 
@@ -68,6 +71,12 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
+func (w *world) count(ctx context.Context, c calls.Call) error {
+	w.calls.Add(1)
+	_, err := c.Do(ctx)
+	return err
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
@@ -76,7 +85,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, db.Create(t.Context(), tables.All()...))
 	require.NoError(t, queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	rows := &rowstore.Store{
-		DB: db, Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
+		DB: calls.Tables(db, w.count), Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Random: func(time.Duration) time.Duration { return 0 },
 	}
@@ -358,7 +367,7 @@ func TestHubForms(t *testing.T) {
 	page := w.visit("GET", hub, "").Body.String()
 	require.Contains(t, page, "&lt;i&gt;Tea&lt;/i&gt;")
 	require.Contains(t, page, "&lt;b&gt;x&lt;/b&gt;")
-	rec = w.visit("POST", hub+"/invite", "phone=600")
+	rec = w.visit("POST", hub+"/invitations", "phone=600")
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "Give phone numbers with their country")
 	rec = w.visit("POST", hub+"/leave", "")

@@ -3,27 +3,66 @@
 import { refresh } from "./news.js";
 import { localize } from "./times.js";
 
-// A position is chosen by sliding, too: by keys, mouse and touch.
-for (const form of document.querySelectorAll(".vote")) {
-  const choices = [...form.querySelectorAll("[name=position]")];
-  const slider = document.createElement("input");
-  slider.type = "range";
-  slider.max = choices.length - 1;
-  slider.value = slider.max / 2;
-  const legend = form.querySelector("legend");
-  slider.setAttribute("aria-label", legend.textContent);
-  const say = () => slider.setAttribute("aria-valuetext", choices[slider.value].parentElement.textContent.trim());
-  slider.addEventListener("input", () => { choices[slider.value].checked = true; say(); });
-  choices.forEach((choice, i) => choice.addEventListener("change", () => { slider.value = i; say(); }));
-  say();
-  legend.after(slider);
-}
+// In a list a vote is cast without leaving it: the part of the page that it changes comes back. What
+// was refused is sent as without a script, whose answer says why.
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches(".vote:has([name=back])")) return;
+  event.preventDefault();
+  if (form.dataset.sent) return;
+  form.dataset.sent = "yes";
+  const body = new URLSearchParams(new FormData(form));
+  body.set("part", "yes");
+  let answer;
+  try {
+    answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+    if (!answer.ok) return form.submit();
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".ballot");
+    localize(fresh);
+    const shown = document.importNode(fresh, true);
+    form.closest(".ballot").replaceWith(shown);
+    shown.focus({ preventScroll: true });
+    document.getElementById("told").textContent = "Your vote is cast.";
+  } catch {
+    delete form.dataset.sent;
+    document.getElementById("told").textContent = "The network has lost your vote. Vote again.";
+  }
+});
 
-// A link is sent by what the device sends things with.
+// The form for a post shows one part at a time, and which ones have a text. Those whose text was
+// brought back are all shown.
+const parts = [...document.querySelectorAll(".compose > details")];
+const mark = (part) => {
+  const full = [...part.querySelectorAll("textarea, input:not([type=checkbox])")].some(({ value }) => value);
+  part.classList.toggle("full", full);
+  return full;
+};
+const full = parts.filter(mark);
+if (full.length > 1) for (const part of parts) part.removeAttribute("name");
+for (const part of full) part.open = true;
+for (const part of parts) part.addEventListener("input", () => mark(part));
+
+// A link is sent by what the device sends things with, or copied. Where a page may not copy, the link
+// is marked, so that its reader can.
 for (const button of document.querySelectorAll("[data-share]")) {
   if (!navigator.share) continue;
   button.hidden = false;
-  button.addEventListener("click", () => navigator.share({ url: button.dataset.share }).catch(() => {})); // the person has changed their mind
+  const { share: url, title } = button.dataset;
+  button.addEventListener("click", () => navigator.share({ title, text: title, url }).catch(() => {})); // the person has changed their mind
+}
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    let copied = true;
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+    } catch {
+      getSelection().selectAllChildren(document.getElementById("link"));
+      copied = document.execCommand("copy");
+    }
+    button.textContent = copied ? "Copied" : "Marked: copy it now";
+    document.getElementById("told").textContent = button.textContent;
+  });
 }
 
 // While a page can be seen, notifications come to it by a stream. The link to all of them counts
