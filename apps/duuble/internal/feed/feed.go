@@ -8,6 +8,9 @@
 // the activity into the homes of an audience, some people a message, so that each message ends
 // soon. Rows have names that follow from the activity: to write them again changes nothing.
 //
+// Of the followers of a person those who followed last get what the person does. The homes of all
+// others read it from the list of the person: a Reader reads both as one list.
+//
 // A row of a home only suggests. Package posts looks at each post, each thing and each reason to
 // show it, at the time of reading. Rows go when they are older than Keep.
 package feed
@@ -120,6 +123,9 @@ type Group struct {
 	TookPart   bool   // whether they are those who did something around the post before
 	// In says whether a row is of one of them; nil: each is.
 	In func(table.Row) bool
+	// Rest is told of those beyond Most, some at a time, the last of whom within Most is at a
+	// position. It returns whether it wants more of them; nil wants none.
+	Rest func(ctx context.Context, after string, rows []table.Row, isLast bool) (more bool, err error)
 	// Notice is the notification for those of them whose row Notified says so; nil is none.
 	Notice   *notices.Notice
 	Notified func(table.Row) bool
@@ -159,6 +165,7 @@ type message struct {
 	Group string `json:"group,omitempty"` // where the job goes on
 	After string `json:"after,omitempty"`
 	Done  int    `json:"done,omitempty"`
+	Most  string `json:"most,omitempty"` // the position of the last within the most of the group
 }
 
 func (s *Service) feedOutbox() outbox.Outbox {
@@ -233,30 +240,40 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 			continue
 		}
 		if g.name() > m.Group {
-			m.Group, m.After, m.Done = g.name(), "", 0
+			m.Group, m.After, m.Done, m.Most = g.name(), "", 0, ""
 		}
 		for more := true; more; {
 			n := left
-			if g.Most > 0 {
+			if g.Most > 0 && m.Most == "" {
 				n = min(n, g.Most-m.Done)
 			}
-			if n == 0 {
+			if n == 0 && g.Rest == nil {
 				break
 			}
+			if n == 0 {
+				m.Most, n = m.After, left
+			}
 			rows, next, err := lists.Read(ctx, s.Store, g.List, m.After, n, nil)
-			if err == nil {
+			more = next != ""
+			switch {
+			case err != nil:
+			case m.Most != "":
+				var wants bool
+				wants, err = g.Rest(ctx, m.Most, rows, !more)
+				more = more && wants
+			default:
 				err = s.writeActivity(ctx, m.Activity, g, rows)
 			}
 			if err != nil {
 				return err
 			}
-			left, m.After, m.Done, more = left-len(rows), next, m.Done+len(rows), next != ""
+			left, m.After, m.Done = left-len(rows), next, m.Done+len(rows)
 			if left == 0 && more {
 				return s.feedOutbox().Tell(ctx, m)
 			}
 		}
 		if left == 0 {
-			m.Group, m.After, m.Done = g.name()+"~", "", 0 // the groups after this one
+			m.Group, m.After, m.Done, m.Most = g.name()+"~", "", 0, "" // the groups after this one
 			return s.feedOutbox().Tell(ctx, m)
 		}
 	}
@@ -325,19 +342,76 @@ func (s *Service) bringActivities(ctx context.Context, reader, actor string) err
 	return nil
 }
 
-// A Row is an activity in a home. At is where it is.
+// A Row is an activity in a home. Key is where it is.
 type Row struct {
 	Activity
 	Key string
 }
 
-// Home reads up to limit activities of the home of a person, the newest first, after a position.
-func (s *Service) Home(ctx context.Context, user, after string, limit int) (all []Row, err error) {
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: homeRows + user, After: after, To: s.oldKeys()}, limit)
-	for _, row := range rows {
+// A Reader reads the home of a person, and lists of others, as one list, the newest first.
+type Reader struct {
+	s     *Service
+	at    string // the position after which it goes on
+	parts []*part
+}
+
+// A part is one of the lists that a Reader reads, and what was read of it and not returned yet.
+type part struct {
+	partition string
+	at        string
+	rows      []table.Row
+	ends      bool // whether there is no more after the rows
+}
+
+// Home returns a reader of the home of a person after a position.
+func (s *Service) Home(user, after string) *Reader {
+	return &Reader{s, after, []*part{{partition: homeRows + user, at: after}}}
+}
+
+// Add has the reader read the lists of some people, too.
+func (r *Reader) Add(actors []string) {
+	for _, id := range actors {
+		r.parts = append(r.parts, &part{partition: actRows + id, at: r.at})
+	}
+}
+
+// Fill reads up to limit rows of each list of which none is left.
+func (r *Reader) Fill(ctx context.Context, limit int) error {
+	return rowstore.Each(ctx, len(r.parts), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		p := r.parts[i]
+		if p.ends || len(p.rows) > 0 {
+			return nil
+		}
+		rows, _, err := r.s.Budget().Rows(ctx, r.s.Tables.Lists, table.Range{Partition: p.partition, After: p.at, To: r.s.oldKeys()}, limit)
+		p.rows, p.ends = rows, len(rows) < limit
+		return err
+	})
+}
+
+// Next reads up to limit activities, fewer at the end.
+func (r *Reader) Next(ctx context.Context, limit int) (all []Row, err error) {
+	for len(all) < limit {
+		if err := r.Fill(ctx, limit); err != nil {
+			return nil, err
+		}
+		var first *part
+		for _, p := range r.parts {
+			if len(p.rows) > 0 && (first == nil || p.rows[0].Row < first.rows[0].Row) {
+				first = p
+			}
+		}
+		if first == nil {
+			return all, nil
+		}
+		row := first.rows[0]
+		first.rows, first.at = first.rows[1:], row.Row
+		if row.Row == r.at {
+			continue // which another list has, too
+		}
+		r.at = row.Row
 		all = append(all, Row{parseActivity(row), row.Row})
 	}
-	return all, err
+	return all, nil
 }
 
 // Forget removes the home and the notifications of a person whose account goes, and the list of

@@ -93,7 +93,7 @@ func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(
 		if kind == blockRows {
 			column = blocking
 		}
-		return append(append(ops, countOp(from, counts, column, false)), listOps(from, x.orderKey(), false)...), err
+		return append(append(ops, countOp(from, counts, column, false)), x.listOps(false)...), err
 	})
 }
 

@@ -41,6 +41,7 @@ type Service struct {
 	Config
 	Manage  *manage.Service
 	Around  Around
+	MaxFans int // how many followers get an activity in their homes: feed.MaxFans
 	feed    *feed.Service
 	notices *notices.Service
 }
@@ -77,7 +78,7 @@ type Around struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	s := &Service{Config: c, Around: Around{
+	s := &Service{Config: c, MaxFans: feed.MaxFans, Around: Around{
 		Forget: func(context.Context, string, []string) error { return nil },
 		Disown: func(context.Context, string) error { return nil },
 	}}
