@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
@@ -88,6 +89,7 @@ func New(c Config) *Service {
 	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.findAudience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring
 	c.Hubs.Events = hubs.Events{Begin: s.feed.Begin, Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
+	c.Hubs.Acts.Posts = func(hub string) lists.List { return lists.List{Table: c.Tables.Lists, Partition: inHub(hub)} }
 	return s
 }
 
