@@ -460,6 +460,13 @@ type Cards struct {
 	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent at the end" example:"AYm1Wq2kK3xPdWJ8"`
 }
 
+// A DeletedPost is a post that its author can bring back.
+type DeletedPost struct {
+	Post      Card   `json:"post" doc:"The post, which is not there for anybody now, nor is its picture"`
+	DeletedAt string `json:"deletedAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
+	GoneAt    string `json:"goneAt" format:"date-time" doc:"Until when POST /posts/ID/restore brings it back" example:"2026-12-01T12:00:00.000Z"`
+}
+
 // A Summary is the votes of a scope.
 type Summary struct {
 	PostID       string `json:"postId"`

@@ -355,7 +355,7 @@ type Reader struct {
 	parts []*part
 }
 
-// A part is one of the lists that a Reader reads, and what was read of it and not returned yet.
+// A part is one of the lists that a Reader reads, with the rows that it has not returned yet.
 type part struct {
 	partition string
 	at        string

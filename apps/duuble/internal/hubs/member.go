@@ -355,7 +355,7 @@ func (s *Service) Mine(ctx context.Context, c people.Claim, after string, limit 
 }
 
 // orderOf returns where a hub is among those of a person: by the time when somebody last posted,
-// shared or wrote there, or made it. What was done last may be gone meanwhile.
+// shared or wrote there, or made it. Also something that is gone meanwhile counts.
 func (s *Service) orderOf(ctx context.Context, hub string) (string, error) {
 	first := []string{rowstore.Descending(schema.TimeOf(hub)), "", ""}
 	of := []func(string) lists.List{s.Acts.Posts, s.Acts.Discussions}

@@ -126,7 +126,7 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 		if live {
 			return nil
 		}
-		return s.deletedRows().Add(ctx, now, id)
+		return s.addDeleted(ctx, there.AuthorID, now, id, manages)
 	})
 	if err != nil {
 		return u, err
@@ -198,6 +198,9 @@ func (s *Service) Purge(ctx context.Context) error {
 		post, comment, _ := strings.Cut(row.Row, "|")
 		if comment != "" {
 			return s.purgeComment(ctx, post, comment, false)
+		}
+		if err := s.unlistDeleted(ctx, row); err != nil {
+			return err
 		}
 		return s.purgePost(ctx, post, false, row.Props)
 	}))

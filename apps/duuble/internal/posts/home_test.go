@@ -226,7 +226,7 @@ func TestBeyond(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestBeyondIsBounded: a home reads the lists of so many people, those that its reader followed
+// TestBeyondIsBounded: a home reads the lists of MaxBeyond people, those that its reader followed
 // last, however many have many followers.
 func TestBeyondIsBounded(t *testing.T) {
 	t.Parallel()

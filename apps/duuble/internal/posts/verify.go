@@ -39,7 +39,7 @@ func (s *Service) Repair(ctx context.Context) error {
 				err = s.feed.Note(ctx, p.activity())
 			}
 			if err == nil && !p.isLive() {
-				err = s.deletedRows().Add(ctx, p.deletedAt, id)
+				err = s.addDeleted(ctx, p.AuthorID, p.deletedAt, id, p.removed)
 			}
 		case strings.HasPrefix(row.Key.Row, "o|"):
 			var text []byte
@@ -150,6 +150,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			}
 			if unread == nil && !p.isLive() {
 				unread = there(s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+			}
+			if unread == nil && !p.isLive() && !p.removed && !s.isGone(p) {
+				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id), fmt.Sprintf("post %s: its author has deleted it, and does not find it", id))
 			}
 			if unread == nil {
 				unread = s.verifyRepost(ctx, *p, report)
