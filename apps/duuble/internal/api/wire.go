@@ -174,7 +174,7 @@ func meOf(m people.Me) Me {
 	return Me{
 		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Picture: httpjson.OptionalText(m.Picture), Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: httpjson.OptionalText(m.TermsVersion), AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion), AcceptedAt: httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
-		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
+		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.AllPosts(), m.Counts.VotesCast},
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -306,9 +307,10 @@ func (s *Service) Note(ctx context.Context, a Activity) error {
 	return s.Upsert(ctx, s.Tables.Lists, a.toRow(actRows+a.Actor))
 }
 
-// IsNoted reports whether the list of the person has an activity that it must have.
-func (s *Service) IsNoted(ctx context.Context, a Activity) (bool, error) {
-	if s.Now().Sub(a.At) > s.Keep {
+// IsNoted reports whether the list of the person has an activity that it must have, none from
+// before the time of Swept.
+func (s *Service) IsNoted(ctx context.Context, a Activity, swept time.Time) (bool, error) {
+	if s.Now().Sub(a.At) > s.Keep || a.At.Before(swept) {
 		return true, nil
 	}
 	row, err := s.GetRow(ctx, s.Tables.Lists, a.toRow(actRows+a.Actor).Key)
@@ -442,6 +444,39 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 	return nil
 }
 
+// VerifyRows reports activities and notifications that name people of whom there is no account, or
+// are theirs: exists tells. It leaves out those that Sweep removes next.
+func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, string) (bool, error), report func(string)) (rows int, err error) {
+	known := map[string]bool{"": true}
+	old := s.oldKeys()
+	for _, in := range []struct{ table, prefix, what string }{
+		{s.Tables.Lists, actRows, "the list of what they did"}, {s.Tables.Lists, homeRows, "a home"}, {s.Tables.Notifications, notices.Rows, "a notification"},
+	} {
+		for row, err := range table.All(ctx, s.DB, in.table, table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
+			if err != nil {
+				return rows, err
+			}
+			rows++
+			if row.Row > old {
+				continue
+			}
+			for _, id := range []string{strings.TrimPrefix(row.Partition, in.prefix), row.Props.Get("actor_id").Str()} {
+				there, ok := known[id]
+				if !ok {
+					if there, err = exists(ctx, id); err != nil {
+						return rows, err
+					}
+					known[id] = there
+				}
+				if !there {
+					report(fmt.Sprintf("user %s: there is no such account, and %s has it (%s)", id, in.what, row.Key))
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
 // sweepEvery is after how many partitions Sweep keeps where it is.
 const sweepEvery = 500
 
@@ -458,6 +493,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if row != nil {
 		began = row.Props.Get("at").Str()
 	}
+	if err := s.keepPlace(ctx, began, row); err != nil {
+		return err
+	}
 	parts := 0
 	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, actRows}, {s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
 		for from, to := max(in.prefix, began), table.After(in.prefix); from < to; {
@@ -473,7 +511,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			}
 			from = rows[0].Partition + "!" // before the next one, as no id has such a character
 			if parts++; parts%sweepEvery == 0 {
-				if err := s.keepPlace(ctx, from); err != nil {
+				if err := s.keepPlace(ctx, from, row); err != nil {
 					return err
 				}
 			}
@@ -482,11 +520,28 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if began == "" {
 		return nil
 	}
-	return s.keepPlace(ctx, "") // the next one begins anew
+	return s.keepPlace(ctx, "", row) // the next one begins anew
 }
 
-func (s *Service) keepPlace(ctx context.Context, at string) error {
-	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.placeKey(), Props: table.Props{{Name: "at", Value: table.String(at)}}})
+// keepPlace notes how far a sweep is, and before which time one has removed activities: Keep may
+// have been shorter in the sweep before, of which is row.
+func (s *Service) keepPlace(ctx context.Context, at string, row *table.Row) error {
+	until := s.Now().Add(-s.Keep)
+	if row != nil && row.Props.Get(sweptUntil).Time().After(until) {
+		until = row.Props.Get(sweptUntil).Time()
+	}
+	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.placeKey(), Props: table.Props{{Name: "at", Value: table.String(at)}, {Name: sweptUntil, Value: table.Time(until)}}})
+}
+
+const sweptUntil = "swept_until"
+
+// Swept returns before which time a sweep may have removed all activities.
+func (s *Service) Swept(ctx context.Context) (time.Time, error) {
+	row, err := s.GetRow(ctx, s.Tables.Admin, s.placeKey())
+	if err != nil || row == nil {
+		return time.Time{}, err
+	}
+	return row.Props.Get(sweptUntil).Time(), nil
 }
 
 // sweepPartition removes what is too old of one partition.

@@ -302,11 +302,11 @@ func TestForget(t *testing.T) {
 	w.work()
 	require.NoError(t, w.feed.Forget(t.Context(), "a00000"))
 	require.Equal(t, 1, w.homes())
-	is, err := w.feed.IsNoted(t.Context(), w.act("post"))
+	is, err := w.feed.IsNoted(t.Context(), w.act("post"), time.Time{})
 	require.NoError(t, err)
 	require.True(t, is)
 	require.NoError(t, w.feed.Forget(t.Context(), "actor"))
-	is, err = w.feed.IsNoted(t.Context(), w.act("post"))
+	is, err = w.feed.IsNoted(t.Context(), w.act("post"), time.Time{})
 	require.NoError(t, err)
 	require.False(t, is)
 }

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"prompthub/internal/fault"
@@ -77,6 +78,19 @@ func (w Window) waitTime(now time.Time, most int) time.Duration {
 		}
 	}
 	return 2 * w.size
+}
+
+// ForgetWindows removes the windows of a person: the names of those end with the id.
+func (s *Service) ForgetWindows(ctx context.Context, user string) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: windowRows, ToPartition: table.After(windowRows), Select: []string{"none"}}) {
+		if err == nil && strings.HasSuffix(row.Partition, user) {
+			err = s.RemoveKey(ctx, s.Tables.Sessions, row.Key)
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
 }
 
 // Check refuses another time that a window has no place for.

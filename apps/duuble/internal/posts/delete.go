@@ -217,6 +217,14 @@ func (s *Service) Purge(ctx context.Context) error {
 		if err := s.feed.Forget(ctx, u.ID); err != nil {
 			return err
 		}
+		if u.Erased { // of others those of late are gone for long
+			if err := s.feed.Erase(ctx, u.ID); err != nil {
+				return err
+			}
+			if err := s.People.ForgetWindows(ctx, u.ID); err != nil {
+				return err
+			}
+		}
 		if err := s.Manage.ForgetPerson(ctx, u.ID); err != nil {
 			return err
 		}
@@ -225,17 +233,13 @@ func (s *Service) Purge(ctx context.Context) error {
 }
 
 // Erase removes the account of a person for good, as Purge does after Keep, with all else that is
-// due. Rows that say when something is due, and how often the person did something of late, stay
-// until their time is over.
+// due. Rows that say when something is due stay until then. What a request wrote that was under way
+// meanwhile goes with the next Purge that comes AgainAfter later or more.
 func (s *Service) Erase(ctx context.Context, user string) error {
-	err := s.People.Erase(ctx, user)
-	if err == nil {
-		err = s.feed.Erase(ctx, user) // while the account can still be named, if it has to be done again
+	if err := s.People.Erase(ctx, user); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.Purge(ctx)
-	}
-	return err
+	return s.Purge(ctx)
 }
 
 // purgeWorks removes posts and comments of a person who has left, and the name on the votes.

@@ -220,7 +220,7 @@ func TestBeyond(t *testing.T) {
 	require.NoError(t, w.posts.Erase(ctx, star.UserID))
 	w.purge()
 	require.Empty(t, slices.DeleteFunc(w.traces(star.UserID), func(row string) bool {
-		return strings.HasPrefix(row, "Admin due|") || strings.HasPrefix(row, "Sessions rl|")
+		return strings.HasPrefix(row, "Admin due|")
 	}))
 	require.Empty(t, w.home(fans[2]))
 	require.Empty(t, w.differences())

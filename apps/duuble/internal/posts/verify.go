@@ -104,8 +104,12 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		}
 		return err
 	}
+	swept, err := s.feed.Swept(ctx)
+	if err != nil {
+		return 0, err
+	}
 	noted := func(id string, a feed.Activity) error {
-		is, err := s.feed.IsNoted(ctx, a)
+		is, err := s.feed.IsNoted(ctx, a, swept)
 		if err == nil && !is {
 			report(fmt.Sprintf("post %s: the list of a person's activities has no %s", id, a.Type))
 		}
@@ -195,8 +199,12 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 	if err := s.Manage.VerifyRows(ctx, report); err != nil {
 		return rows, err
 	}
+	told, err := s.feed.VerifyRows(ctx, s.People.Exists, report)
+	if err != nil {
+		return rows, err
+	}
 	users, err := s.verifyCounts(ctx, report)
-	return rows + users, err
+	return rows + told + users, err
 }
 
 // verifyCounts compares the counts of users with the rows that they count.
