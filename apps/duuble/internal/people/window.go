@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,6 +108,7 @@ func (l Limit) Check(w Window, now time.Time) error {
 // takeLimits counts something with an id in all of some limits, or in none if one of them refuses
 // it.
 func (s *Service) takeLimits(ctx context.Context, limits []Limit, id string) error {
+	limits = slices.DeleteFunc(slices.Clone(limits), func(l Limit) bool { return l.Most < 0 && l.Keep == nil }) // nothing is counted
 	windows := make([]Window, len(limits))
 	err := rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) (err error) {
 		windows[i], err = s.Window(ctx, limits[i])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
@@ -540,7 +541,7 @@ func TestDeleteReported(t *testing.T) {
 	for _, of := range []manage.Target{{Kind: manage.APerson, ID: x.by["author"].UserID}, {Kind: manage.AHub, ID: x.hub}} {
 		r, _, err := x.posts.Manage.Report(ctx, member, of, "spam", "")
 		require.NoError(t, err)
-		for _, code := range map[string][]fault.Code{manage.APerson: {manage.NotDeletable}, manage.AHub: {"", manage.NotDeletable}}[of.Kind] {
+		for _, code := range map[string][]fault.Code{manage.APerson: {manage.NotDeletable}, manage.AHub: {"", ""}}[of.Kind] {
 			_, err = x.posts.Manage.DeleteReported(ctx, x.ann, r.ID)
 			require.Equal(t, code, fault.CodeOf(err), of.Kind)
 		}
@@ -552,6 +553,50 @@ func TestDeleteReported(t *testing.T) {
 	require.Equal(t, manage.ReportNotFound, fault.CodeOf(err))
 	x.pump(2 * time.Minute)
 	require.Empty(t, x.differences())
+}
+
+// TestDeleteReportedPicture: of a person or a hub managers delete the picture that was reported, and
+// no other one that is there meanwhile.
+func TestDeleteReportedPicture(t *testing.T) {
+	t.Parallel()
+	for _, changed := range []bool{false, true} {
+		x := newWorld(t).tea()
+		ctx := t.Context()
+		boss, other := x.by["boss"], ""
+		upload := func(purpose string, file []byte) string {
+			id, err := x.shown.Upload(ctx, boss, purpose, file, "")
+			require.NoError(t, err)
+			return id
+		}
+		x.face(boss, upload(assets.Profile, duubletest.PNG))
+		var ids []string
+		for _, of := range []manage.Target{{Kind: manage.APerson, ID: boss.UserID}, {Kind: manage.AHub, ID: x.hub}} {
+			r, _, err := x.posts.Manage.Report(ctx, x.by["member"], of, "abuse", "")
+			require.NoError(t, err)
+			ids = append(ids, r.ID)
+		}
+		if changed {
+			other = upload(assets.Hub, duubletest.Photo)
+			_, err := x.posts.Hubs.Edit(ctx, boss, x.hub, hubs.Change{Picture: &other})
+			require.NoError(t, err)
+			x.face(boss, upload(assets.Profile, duubletest.Photo))
+		}
+		for _, id := range ids {
+			for range 2 {
+				r, err := x.posts.Manage.DeleteReported(ctx, x.ann, id)
+				require.NoError(t, err)
+				require.Equal(t, manage.Resolved, r.Status)
+			}
+		}
+		tea, err := x.posts.Hubs.Get(ctx, boss, x.hub)
+		require.NoError(t, err)
+		require.Equal(t, other, tea.Picture)
+		face, err := x.people.PictureOf(ctx, boss.UserID)
+		require.NoError(t, err)
+		require.Equal(t, changed, face != "")
+		x.pump(2 * time.Minute)
+		require.Empty(t, x.differences())
+	}
 }
 
 // TestSuspension: a person who is suspended does nothing but sign out and leave, until the time is
