@@ -445,10 +445,11 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 }
 
 // VerifyRows reports activities and notifications that name people of whom there is no account, or
-// are theirs: exists tells. It leaves out those that Sweep removes next.
+// are theirs: exists tells. It leaves out those that Sweep removes within soon: a person who has left
+// may have done something then that was told a moment later, and is kept from that moment on.
 func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, string) (bool, error), report func(string)) (rows int, err error) {
 	known := map[string]bool{"": true}
-	old := s.oldKeys()
+	old := rowstore.Descending(s.Now().Add(soon - s.Keep))
 	for _, in := range []struct{ table, prefix, what string }{
 		{s.Tables.Lists, actRows, "the list of what they did"}, {s.Tables.Lists, homeRows, "a home"}, {s.Tables.Notifications, notices.Rows, "a notification"},
 	} {
@@ -476,6 +477,8 @@ func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, s
 	}
 	return rows, nil
 }
+
+const soon = time.Hour
 
 // sweepEvery is after how many partitions Sweep keeps where it is.
 const sweepEvery = 500

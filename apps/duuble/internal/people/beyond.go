@@ -13,8 +13,8 @@ import (
 // What a person does is written into the homes of those who followed last, as many as package feed
 // says. All others read it from the list of the person. So that a home knows of whom, each of these
 // follows is marked, once, when a job of the person first stops before it. The row `fans` of the
-// person says how far: the followers after a position are marked (`marked`), or will be by a job
-// that has begun (`begun`). Positions are those of frd|, the newest first.
+// person says how far: the follows from before an instant are marked (`marked`), or will be by a job
+// that has begun (`begun`). Instants are {inv}, as in frd|, and name no one.
 //
 // A follow that comes back has its old place. It may come while a job marks. So the job writes
 // `begun` before it reads the list, and a follow reads `begun` after it was listed: one of the two
@@ -30,18 +30,22 @@ const (
 	markAtOnce = 16
 )
 
-// fanPosition returns where a follow is in the list of the followers of the other person.
-func fanPosition(x *tie) string { return rowstore.Descending(x.createdAt) + "|" + x.from }
+// instantOf returns the instant in a position of frd|.
+func instantOf(position string) string {
+	at, _, _ := strings.Cut(position, "|")
+	return at
+}
 
 // MarkFans marks followers of a person after a position, of those that are listed, and reports
 // whether there may be more to mark after them. isLast says that no more are listed.
 func (s *Service) MarkFans(ctx context.Context, user, after string, rows []table.Row, isLast bool) (more bool, err error) {
+	after = instantOf(after)
 	until, err := s.setFans(ctx, user, begun, after)
 	if err != nil {
 		return false, err
 	}
 	for i, row := range rows {
-		if until != "" && strings.TrimPrefix(row.Row, fanByTime) > until {
+		if until != "" && instantOf(strings.TrimPrefix(row.Row, fanByTime)) > until {
 			rows, isLast = rows[:i], true
 			break
 		}
@@ -56,7 +60,7 @@ func (s *Service) MarkFans(ctx context.Context, user, after string, rows []table
 }
 
 // setFans notes how far followers are marked, or will be, unless that is known, and returns the
-// position after which they are.
+// instant before which they are.
 func (s *Service) setFans(ctx context.Context, user, column, after string) (until string, err error) {
 	err = s.Change(ctx, s.Tables.Users, func(ctx context.Context) ([]table.Op, error) {
 		row, err := s.userRow(ctx, user, fansRow)
@@ -99,7 +103,7 @@ func (s *Service) markBeyond(ctx context.Context, from, to string) error {
 // catchUp marks a follow that has come into the list of followers at a place that is marked.
 func (s *Service) catchUp(ctx context.Context, x *tie) error {
 	row, err := s.userRow(ctx, x.to, fansRow)
-	if err != nil || row == nil || x.beyond || fanPosition(x) <= row.Props.Get(begun).Str() {
+	if err != nil || row == nil || x.beyond || rowstore.Descending(x.createdAt) < row.Props.Get(begun).Str() {
 		return err
 	}
 	return s.markBeyond(ctx, x.from, x.to)

@@ -578,7 +578,7 @@ type circle struct {
 	user      string
 	said, has map[string]int64 // by the columns of counts
 	want, got map[string]bool
-	marked    string // the position of followers after which all are marked, "" if none need to be
+	marked    string // the instant before which all follows of the user are marked, "" if none are
 }
 
 func (a *circle) add(row table.Row) {
@@ -676,7 +676,7 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 		}
 		if other == nil || isLive(mirror) != (isLive(follow) && u != nil && u.DeletedAt.IsZero()) {
 			report(fmt.Sprintf("user %s: a follow between them and %s is not the same on both sides", from, to))
-		} else if position := fanPosition(parseTie(*follow)); mirror == &row && isLive(mirror) && a.marked != "" && position > a.marked && !parseTie(*follow).beyond {
+		} else if x := parseTie(*follow); mirror == &row && isLive(mirror) && a.marked != "" && rowstore.Descending(x.createdAt) > a.marked && !x.beyond {
 			report(fmt.Sprintf("user %s: the home of %s has not what they do, and does not ask for it", a.user, follower))
 		}
 	}

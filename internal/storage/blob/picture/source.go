@@ -179,7 +179,7 @@ const (
 )
 
 // checkScans refuses a JPEG file of too many segments or scans, or whose scans walk too many
-// samples, and says whether they walk so many that it takes seconds.
+// samples, and says whether it takes seconds to walk them.
 func checkScans(file []byte) (slow bool, why string) {
 	var components map[byte]int // the samples of each
 	most, parts, scans, samples := 0, 0, 0, 0
