@@ -265,16 +265,29 @@ func TestTakenOut(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
+// crashes calls run with a hub and another process, to one of whose calls an accident happens, until
+// there is no such call, after least at the earliest.
+func crashes(t *testing.T, least int, run func(x *tea, over *posts.Service, what string)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		x := newWorld(t).tea()
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		what := fmt.Sprintf("call %d", n)
+		run(x, x.over(c.Over(x.db, x.queues)), what)
+		require.Empty(t, x.differences(), what)
+		if c.Left > 0 {
+			require.Greater(t, n, least, "accidents never happened")
+			return
+		}
+	}
+}
+
 // TestCrashesOfTakingOut: after any accident to any call, sent again, the post is out and its
 // author is told once.
 func TestCrashesOfTakingOut(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		x := newWorld(t).tea()
+	crashes(t, 8, func(x *tea, over *posts.Service, what string) {
 		ctx := t.Context()
-		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-		over := x.over(c.Over(x.db, x.queues))
-		what := fmt.Sprintf("call %d", n)
 		_ = over.TakeOut(ctx, x.by["chief"], x.hub, x.locked)
 		require.NoError(t, x.posts.TakeOut(ctx, x.by["chief"], x.hub, x.locked), what)
 		x.pump(2 * time.Minute)
@@ -286,12 +299,31 @@ func TestCrashesOfTakingOut(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, told, what)
-		require.Empty(t, x.differences(), what)
-		if c.Left > 0 {
-			require.Greater(t, n, 8, "accidents never happened")
-			break // there is no such call
-		}
-	}
+	})
+}
+
+// TestCrashesOfDeletedMessages: after any accident to any call, sent again, a message has neither
+// its text nor its picture any more, and its place.
+func TestCrashesOfDeletedMessages(t *testing.T) {
+	t.Parallel()
+	crashes(t, 5, func(x *tea, over *posts.Service, what string) {
+		ctx := t.Context()
+		files := len(x.files())
+		shown := x.upload(x.by["author"], assets.Message)
+		m, err := x.talks.Say(ctx, x.by["author"], x.hub, x.talk, posts.Said{Text: "four cups", Picture: shown}, "", "")
+		require.NoError(t, err)
+		_ = discussions.New(over).DeleteMessage(ctx, x.by["chief"], x.hub, x.talk, m.ID)
+		require.NoError(t, x.talks.DeleteMessage(ctx, x.by["chief"], x.hub, x.talk, m.ID), what)
+		x.pump(2 * time.Minute)
+		x.Pass(15 * time.Minute)
+		require.NoError(t, x.shown.Sweep(ctx))
+		require.Empty(t, x.traces("four cups"), what)
+		require.Len(t, x.files(), files, what)
+		page, err := x.talks.Messages(ctx, x.by["author"], x.hub, x.talk, "", "", 10)
+		require.NoError(t, err)
+		require.Len(t, page.Items, 2, what)
+		require.Equal(t, discussions.ByAdmin, page.Items[0].DeletedBy, what)
+	})
 }
 
 // TestDeletedMessages: a message that is deleted keeps its place, its author and its replies, and
@@ -431,12 +463,8 @@ func TestBansAtOnce(t *testing.T) {
 // if each had been sent once.
 func TestCrashesOfBans(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		x := newWorld(t).tea()
+	crashes(t, 15, func(x *tea, over *posts.Service, what string) {
 		ctx := t.Context()
-		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-		over := x.over(c.Over(x.db, x.queues))
-		what := fmt.Sprintf("call %d", n)
 		_, _ = over.Hubs.Ban(ctx, x.by["boss"], x.hub, x.by["target"].UserID)
 		b, err := x.posts.Hubs.Ban(ctx, x.by["boss"], x.hub, x.by["target"].UserID)
 		require.NoError(t, err, what)
@@ -451,12 +479,7 @@ func TestCrashesOfBans(t *testing.T) {
 			}
 		}
 		x.joins(x.by["boss"], x.hub, x.by["target"], 6)
-		require.Empty(t, x.differences(), what)
-		if c.Left > 0 {
-			require.Greater(t, n, 15, "accidents never happened")
-			break // there is no such call
-		}
-	}
+	})
 }
 
 // TestCopies: managers see what is reported as it was, after it was deleted too, without being in
