@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -457,6 +458,33 @@ func TestBansAtOnce(t *testing.T) {
 		x.pump(2 * time.Minute)
 		require.Empty(t, x.differences())
 	}
+}
+
+// TestBanWhileOneJoins: a person joins when a ban has read that the person is no member, and before
+// it reads how many there are, if it does that late: the person is out.
+func TestBanWhileOneJoins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := newWorld(t).tea()
+		ctx := t.Context()
+		stranger := x.by["stranger"]
+		var once sync.Once
+		slow := calls.Tables(x.db, func(ctx context.Context, c calls.Call) error {
+			if strings.Contains(c.Label, "c|00") && strings.HasPrefix(c.Label, "get") {
+				time.Sleep(time.Second)
+			}
+			_, err := c.Do(ctx)
+			if c.Label == "get Hubs h|"+x.hub+" / m|"+stranger.UserID {
+				once.Do(func() { x.joins(x.by["boss"], x.hub, stranger, 7) })
+			}
+			return err
+		})
+		_, err := x.over(slow, x.queues).Hubs.Ban(ctx, x.by["boss"], x.hub, stranger.UserID)
+		require.NoError(t, err)
+		in, err := x.posts.Hubs.In(ctx, stranger.UserID, []string{x.hub})
+		require.NoError(t, err)
+		require.Empty(t, in)
+	})
 }
 
 // TestCrashesOfBans: after any accident to any call of a ban and of its end, sent again, all is as
