@@ -27,6 +27,9 @@ const (
 	waits       = "25 seconds of an open page"
 	waitSeconds = 25
 	lookSeconds = 5
+	// rests is what a page does that no one has touched for two minutes.
+	rests       = "a look of an open page that rests"
+	restSeconds = 60
 )
 
 // requests are those whose costs are counted. An active person comes on twenty days, looks at three
@@ -58,6 +61,13 @@ var requests = []asked{
 			if err == nil {
 				_, err = r.NewNotifications(ctx, c.posters[2].Claim, "", time.Now())
 			}
+		}
+		return err
+	}},
+	{rests, 60, func(ctx context.Context, r *room, c *community) error { // an hour of pages that were left open
+		_, err := r.People.Caller(ctx, c.posters[2].Claim)
+		if err == nil {
+			_, err = r.NewNotifications(ctx, c.posters[2].Claim, "", time.Now())
 		}
 		return err
 	}},
@@ -138,18 +148,21 @@ const (
 	memoryGB       = 0.5
 	pollSeconds    = 2.0 // between looks at an empty queue
 	watched        = 4.0 // queues
-	timerRuns      = month/300 + 2*month/3600
+	timerRuns      = 2*month/300 + 3*month/3600 + 30
 	runLogKB       = 1.5 + 0.8 // of a run and a line
 )
 
 // bill prints what a month of 1,000 active people costs.
 func bill(w io.Writer, all []cost) {
-	asks, waited, tables, queues, jobs := 0.0, 0.0, 0.0, 0.0, 0.0
+	asks, waited, rested, tables, queues, jobs := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, one := range requests {
 		n := active * one.aMonth
 		asks += n
-		if one.name == waits {
+		switch one.name {
+		case waits:
 			waited = n
+		case rests:
+			rested = n
 		}
 		tables += n * float64(all[i].tables)
 		queues += n * float64(all[i].queues)
@@ -158,11 +171,29 @@ func bill(w io.Writer, all []cost) {
 	queues += watched * month / pollSeconds
 	operations := tables*tableOperation + queues*queueOperation
 	// Seconds, of which an instance is billed one at least. It has many pages that wait at once.
-	busy := asks - waited + min(waited*waitSeconds, month) + min(jobs, month) + timerRuns
-	compute := max(0, busy*memoryGB-freeGBSeconds)*gbSecond + max(0, asks+jobs+timerRuns-freeExecutions)*execution
+	computed := func(asks, waited float64) float64 {
+		busy := asks - waited + min(waited*waitSeconds, month) + min(jobs, month) + timerRuns
+		return max(0, busy*memoryGB-freeGBSeconds)*gbSecond + max(0, asks+jobs+timerRuns-freeExecutions)*execution
+	}
+	compute := computed(asks, waited)
 	logs := max(0, (asks+jobs+timerRuns)*runLogKB/1e6-freeLogGB) * logGB
-	fmt.Fprintf(w, "\n%.0f active people: %.0f requests, %.1f million operations of tables, %.1f million of queues; a month $%.2f for operations, $%.2f for compute, $%.2f for logs, $%.2f in all, without text messages and what is stored\n",
-		active, asks, tables/1e6, queues/1e6, operations, compute, logs, operations+compute+logs)
+	fmt.Fprintf(w, "\n%.0f active people: %.0f requests, %.1f million operations of tables, %.1f million of queues; a month $%.2f for operations, $%.2f for compute ($%.2f without open pages), $%.2f for logs, $%.2f in all, without text messages and what is stored\n",
+		active, asks, tables/1e6, queues/1e6, operations, compute, computed(asks-waited-rested, 0), logs, operations+compute+logs)
+}
+
+// openPage prints what a page costs that is open all month.
+func openPage(w io.Writer, all []cost) {
+	price := func(name string, every, billed float64) float64 {
+		for i, one := range requests {
+			if one.name == name {
+				n := month / every
+				return n*(float64(all[i].tables)*tableOperation+float64(all[i].queues)*queueOperation+execution) + n*billed*memoryGB*gbSecond
+			}
+		}
+		panic("no such request")
+	}
+	fmt.Fprintf(w, "\nA page that is open all month, beyond what is free: $%.2f while somebody uses it, of which $%.2f is the instance that all waiting pages share; $%.2f at rest; nothing while it is hidden\n",
+		price(waits, waitSeconds, waitSeconds), month*memoryGB*gbSecond, price(rests, restSeconds, 1))
 }
 
 // growth prints what requests cost in a community of ten times as many people and votes.

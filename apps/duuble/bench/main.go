@@ -121,6 +121,7 @@ func (o options) count(ctx context.Context, dir string) error {
 	}
 	growth(os.Stdout, o.people, costs[0], costs[1])
 	bill(os.Stdout, costs[1])
+	openPage(os.Stdout, costs[1])
 	return nil
 }
 

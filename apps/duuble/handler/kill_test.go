@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/duuble/internal/api"
+	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/internal/host/command"
 	"prompthub/internal/testing/apptest"
 )
@@ -30,12 +33,14 @@ func TestMain(m *testing.M) {
 // person as comes.
 func process(t *testing.T) apptest.Process {
 	return apptest.Process{T: t, Data: t.TempDir(), Up: up, As: asHandler, Settings: []string{
-		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
+		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "ASSETS_PER_DAY=-1", "POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
 	}}
 }
 
-// TestKilledUnderLoad: of a service that is killed again and again while people vote no vote is
-// lost that was acknowledged, none is there twice, and verify finds no difference.
+// TestKilledUnderLoad: of a service that is killed again and again while people vote and comment
+// with pictures no vote and no picture is lost that was acknowledged, and no vote is there twice.
+// Right after each kill verify finds nothing wrong, only work that is on its way, and at the end
+// nothing at all.
 func TestKilledUnderLoad(t *testing.T) {
 	const persons, posts, rounds = 12, 10, 5
 	p := process(t)
@@ -54,6 +59,27 @@ func TestKilledUnderLoad(t *testing.T) {
 		status, _ := p.Try(http.MethodPost, "/posts/"+post+"/vote", `{"position":"left"}`, asJSON(token)...)
 		return status
 	}
+	verify := func() string {
+		var out bytes.Buffer
+		require.Zero(t, program().Run(t.Context(), []string{"verify", "--data", p.Data}, command.Streams{Out: &out, Err: &out}), "%s", &out)
+		return out.String()
+	}
+	var pictures []string
+	paint := func() (id string, alive bool) { // a comment with a picture; alive until no answer comes
+		status, answer := p.Try(http.MethodPost, "/assets", fmt.Sprintf(`{"purpose":"comment","contentType":"image/png","fileSizeBytes":%d}`, len(duubletest.PNG)), asJSON(tokens[0])...)
+		var a api.Asset
+		if status == http.StatusCreated {
+			require.NoError(t, json.Unmarshal([]byte(answer), &a))
+			status, _ = p.Try(http.MethodPut, "/assets/"+a.AssetID+"/content", string(duubletest.PNG), "Content-Type", "image/png", "Authorization", "Bearer "+tokens[0])
+		}
+		if status == http.StatusOK {
+			status, _ = p.Try(http.MethodPost, "/posts/"+ids[0]+"/comments", `{"assetId":"`+a.AssetID+`"}`, asJSON(tokens[0])...)
+		}
+		if status == http.StatusCreated {
+			return a.AssetID, true
+		}
+		return "", status != 0
+	}
 	acknowledged := map[string]bool{}
 	for round := range rounds {
 		hot := ids[round*posts : (round+1)*posts]
@@ -68,6 +94,14 @@ func TestKilledUnderLoad(t *testing.T) {
 				}
 			})
 		}
+		var painter sync.WaitGroup
+		painter.Go(func() {
+			for id, alive := paint(); alive; id, alive = paint() {
+				if id != "" {
+					pictures = append(pictures, id)
+				}
+			}
+		})
 		go func() { voters.Wait(); close(answers) }()
 		most := persons * posts * (1 + round) / (2 + rounds) // it dies in the middle of the others
 		for name := range answers {
@@ -77,8 +111,14 @@ func TestKilledUnderLoad(t *testing.T) {
 			}
 		}
 		kill()
+		painter.Wait()
+		verify()
 		kill = p.Start()
 		at = p.URL
+	}
+	require.NotEmpty(t, pictures)
+	for _, id := range pictures {
+		shown(t, at, tokens[0], id)
 	}
 	again := 0
 	for _, post := range ids {
@@ -104,11 +144,11 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	for end := time.Now().Add(3 * time.Minute); ; {
 		kill()
-		var out bytes.Buffer
-		if program().Run(t.Context(), []string{"verify", "--data", p.Data}, command.Streams{Out: &out, Err: &out}) == 0 {
+		said := verify()
+		if !strings.Contains(said, "on its way") {
 			return
 		}
-		require.True(t, time.Now().Before(end), "%s", &out)
+		require.True(t, time.Now().Before(end), said)
 		kill = p.Start()
 		time.Sleep(time.Second) // activities come by messages likewise, and only while it runs
 	}

@@ -415,7 +415,8 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	return append(d.people.Triggers(d.hubs.Expire, d.shown.Sweep), d.posts.Triggers()...)
+	verify := function.Trigger{Name: "verify", Schedule: "0 25 4 * * *", Run: func(ctx context.Context, _ function.Invocation) error { return d.verifyNow(ctx) }}
+	return append(append(d.people.Triggers(d.hubs.Expire, d.shown.Sweep), d.posts.Triggers()...), verify)
 }
 
 // doors serves the pages and the API, by the path.

@@ -6,12 +6,21 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
+	"regexp"
+	"strings"
 
 	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/ballot"
+	"prompthub/apps/duuble/internal/due"
+	"prompthub/apps/duuble/internal/people"
+	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/host/command"
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/belong"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 )
 
 const (
@@ -76,7 +85,17 @@ func (d *duuble) repair(ctx context.Context) error {
 
 // verify compares all rows of a store, which may be that of a moment ago.
 func (d *duuble) verify(ctx context.Context, found func(any), progress func(int)) (rows int, err error) {
-	report := func(what string) { found(what) }
+	waiting, err := d.waiting(ctx)
+	if err != nil {
+		return 0, err
+	}
+	report := func(what string) {
+		if waiting[anID.FindString(what)] {
+			found(command.OnItsWay(what))
+			return
+		}
+		found(what)
+	}
 	for _, verify := range []func(context.Context, func(string)) (int, error){d.people.VerifyRows, d.posts.VerifyRows, d.hubs.VerifyRows} {
 		n, err := verify(ctx, report)
 		if err != nil {
@@ -93,6 +112,92 @@ func (d *duuble) verify(ctx context.Context, found func(any), progress func(int)
 		d.Log.WarnContext(ctx, "votes wait for ever in boxes that none of VOTE_KEYS opens", slog.Int64("votes", checked.Lost))
 	}
 	return rows + checked.Votes, err
+}
+
+// anID finds the id of the thing that a difference or a message is of.
+var anID = regexp.MustCompile(`[0-9A-Za-z-]{26,36}`)
+
+// waiting returns the ids of things of which work is still to be done: those that messages of
+// queues or rows that are due name, with the authors of such posts and the voters of whom their
+// lists were not told yet.
+func (d *duuble) waiting(ctx context.Context) (map[string]bool, error) {
+	ids := map[string]bool{}
+	note := func(text string) {
+		for _, id := range anID.FindAllString(text, -1) {
+			ids[id] = true
+		}
+	}
+	for _, name := range append(posts.Queues(), people.Queues()...) {
+		texts, err := d.queues.Peek(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range texts {
+			note(text)
+		}
+	}
+	now := d.Now()
+	kept := now.Add(-d.people.Keep)
+	for row, err := range table.All(ctx, d.DB, d.tables.Admin, table.Range{FromPartition: "due|", ToPartition: table.After("due|")}) {
+		if err != nil {
+			return nil, err
+		}
+		before := kept // most rows count from the time when something ended
+		for _, kind := range []string{"due|end|", "due|expire|", "due|name|", "due|asset|"} {
+			if strings.HasPrefix(row.Partition, kind) {
+				before = now
+			}
+		}
+		if at := due.At(row); people.IsAgain(row) || !at.IsZero() && at.Before(before) {
+			note(row.Row)
+		}
+	}
+	for id := range maps.Clone(ids) {
+		for _, r := range []table.Range{table.Prefix(schema.Post(id), "!post"), table.Prefix(schema.Post(id), "o|")} {
+			for row, err := range table.All(ctx, d.DB, d.tables.Posts, r) {
+				if err != nil {
+					return nil, err
+				}
+				if note(row.Props.Get("author_id").Str()); strings.HasPrefix(row.Row, "o|") {
+					note(fmt.Sprint(row.Props)) // the voters
+				}
+			}
+		}
+	}
+	return ids, nil
+}
+
+// verifyNow is the work of a timer: it looks at all rows twice, and tells of those alone that differ
+// both times.
+func (d *duuble) verifyNow(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
+	defer cancel()
+	look := func(found func(string)) error {
+		_, err := d.verify(ctx, func(difference any) {
+			if text, wrong := difference.(string); wrong {
+				found(text)
+			}
+		}, func(int) {})
+		return err
+	}
+	suspects := map[string]bool{}
+	if err := look(func(text string) { suspects[text] = true }); err != nil || len(suspects) == 0 {
+		return err
+	}
+	if err := d.Sleep(ctx, settles); err != nil {
+		return err
+	}
+	differ := 0
+	err := look(func(text string) {
+		if suspects[text] {
+			differ++
+			d.Log.ErrorContext(ctx, "rows differ", slog.String("difference", text))
+		}
+	})
+	if err == nil && differ > 0 {
+		err = fmt.Errorf("%d rows are not as they must be: the command verify tells which", differ)
+	}
+	return err
 }
 
 // asked is the work of commands.

@@ -397,7 +397,8 @@ func (s Service) verifyCommand() Command {
 		Name: "verify", Short: "compare lists, counts and files with what they follow, and change nothing",
 		Long: `Compares all rows with one another, and prints a line for each that is not as it must be. It changes nothing. While "handler
 local" has the embedded store open, that compares the rows of one moment. Rows may differ while a change is under way: in a
-store that is in use only those are told that still differ some minutes later.
+store that is in use only those are told that still differ some minutes later. A line that begins with "still on its way" is no
+fault: the service stopped in the middle of work, which it does after the next start.
 
 Exit code 0: all rows are as they must be. 1: some are not, or the store cannot be read. 2: the command line is wrong.`,
 		Setup: func(flags *flag.FlagSet) Action {
@@ -452,8 +453,12 @@ func (s Service) report(_ context.Context, std Streams, run func(found func(any)
 	p := NewProgress(std.Err, "rows", 0)
 	differences := 0
 	rows, err = run(func(difference any) {
-		differences++
 		p.Clear()
+		if _, waits := difference.(OnItsWay); waits {
+			fmt.Fprintln(std.Out, "still on its way:", difference)
+			return
+		}
+		differences++
 		fmt.Fprintln(std.Out, difference)
 	}, p.At)
 	p.Clear()

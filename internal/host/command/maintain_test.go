@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -234,6 +235,37 @@ func TestBackupLacksAFile(t *testing.T) {
 	require.Contains(t, said, "names the file files/row2.txt, which the backup does not have")
 	code, said = k.runs(t, "restore", file, "--data", dir, "--incomplete")
 	require.Equal(t, OK, code, said)
+}
+
+// TestVerifyOnItsWay: what work that is still to be done will mend is told of a store that stands
+// still, and is no fault; of one that is in use it is not told.
+func TestVerifyOnItsWay(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	run := func(wrong bool) func(func(any), func(int)) (int, error) {
+		return func(found func(any), _ func(int)) (int, error) {
+			found(OnItsWay("a count"))
+			if wrong {
+				found("a list")
+			}
+			return 7, nil
+		}
+	}
+	rows, err := Service{}.report(t.Context(), Streams{Out: &out, Err: io.Discard}, run(false))
+	require.NoError(t, err)
+	require.Equal(t, 7, rows)
+	require.Equal(t, "still on its way: a count\n", out.String())
+	_, err = Service{}.report(t.Context(), Streams{Out: &out, Err: io.Discard}, run(true))
+	require.ErrorIs(t, err, errDiffers)
+	require.Contains(t, err.Error(), ": 1")
+	st := Store{Snapshot: func(do func(View) error) error { return do(View{}) }}
+	r := running{store: st, app: App{Settles: time.Nanosecond, Verify: func(_ context.Context, _ View, found func(any), progress func(int)) (int, error) {
+		return run(true)(found, progress)
+	}}}
+	var all []any
+	_, err = r.verify(t.Context(), func(d any) { all = append(all, d) }, func(int) {})
+	require.NoError(t, err)
+	require.Equal(t, []any{"a list"}, all)
 }
 
 // TestVerifyLooksAgain: verify tells of a difference in a running service only if the difference is

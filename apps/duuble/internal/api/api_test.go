@@ -277,6 +277,7 @@ func (w *world) story(do func(step)) {
 		{"take-out-post", "DELETE", "/hubs/" + hub + "/posts/" + items(inHub)[0]["postId"].(string), ann, "", 204, ""},
 		{"put-back-post", "PUT", "/hubs/" + hub + "/posts/" + items(inHub)[0]["postId"].(string), ann, "", 204, ""},
 		{"delete-post", "DELETE", "/posts/" + lockedID, ann, "", 204, ""},
+		{"list-deleted-posts", "GET", "/users/me/deleted-posts", ann, "", 200, ""},
 		{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 		{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
 		{"restore-any-post", "POST", "/admin/posts/" + lockedID + "/restore", manager, "", 204, ""},

@@ -101,7 +101,7 @@ func (a *api) ties() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("people", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 19}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
+	route(a, person, Bound{4, 20}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Following], error) {
 			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
 			return openapi.Answer(Following{true, httpjson.FormatTime(at)}, err)

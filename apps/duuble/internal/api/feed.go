@@ -71,7 +71,7 @@ func (a *api) feeds() {
 	op := func(tag, id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation(tag, id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{10, 230}, op("posts", "get-home", http.MethodGet, "/feed/home", "My home", "What others did in the last 30 days: those whom the caller follows, members of hubs of the caller, and those who act around a post on which the caller voted or commented. Each shows while its reason, its post and what it follows from are there.", http.StatusOK),
+	route(a, person, Bound{11, 254}, op("posts", "get-home", http.MethodGet, "/feed/home", "My home", "What others did in the last 30 days: those whom the caller follows, members of hubs of the caller, and those who act around a post on which the caller voted or commented. Each shows while its reason, its post and what it follows from are there.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Home], error) {
 			list := "home " + v.UserID
 			after, err := in.after(list)

@@ -95,7 +95,7 @@ func (a *api) hubs() {
 			h, err := a.Hubs.Edit(ctx, v.Claim, in.ID, hubs.Change{Name: in.Body.Name, Description: in.Body.Description, Link: in.Body.CustomLink, Picture: in.Body.Picture})
 			return openapi.Answer(hubOf(h), err)
 		})
-	route(a, person, Bound{2, 65}, op("list-my-hubs", http.MethodGet, "/users/me/hubs", "My hubs", "Of which the caller is a member now. A page may have fewer than the limit.", http.StatusOK),
+	route(a, person, Bound{4, 1070}, op("list-my-hubs", http.MethodGet, "/users/me/hubs", "My hubs", "Of which the caller is a member now, the one in which somebody posted, shared or wrote last first.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Hub]], error) {
 			list := "hubs " + v.UserID
 			after, err := in.after(list)

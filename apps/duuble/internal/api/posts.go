@@ -143,6 +143,18 @@ func (a *api) posts() {
 			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("users "+in.ID, page, err)
 		})
+	route(a, person, Bound{5, 170}, op("list-deleted-posts", http.MethodGet, "/users/me/deleted-posts", "Posts that I have deleted", "Those that the caller can bring back, the last deleted first.", http.StatusOK),
+		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[DeletedPost]], error) {
+			list := "deleted " + v.UserID
+			after, err := in.after(list)
+			if err != nil {
+				return nil, err
+			}
+			page, next, err := a.Posts.Deleted(ctx, v.Claim, after, in.Limit)
+			return pageOf(list, page, next, err, func(p posts.DeletedPost) DeletedPost {
+				return DeletedPost{a.cardOf(p.Card), httpjson.FormatTime(p.DeletedAt), httpjson.FormatTime(p.GoneAt)}
+			})
+		})
 	route(a, person, Bound{4, 17}, op("vote", http.MethodPost, "/posts/{id}/vote", "Vote on a post, once for ever", "No answer, list or stored row tells what somebody chose. Votes are counted in groups, or all together at the end that the slider has, after which none is taken (409 VOTE_ENDED). An Idempotency-Key has no meaning here: the same request again is answered 409 ALREADY_VOTED, and the vote is there once.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID

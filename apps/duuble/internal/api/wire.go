@@ -174,7 +174,7 @@ func meOf(m people.Me) Me {
 	return Me{
 		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Picture: httpjson.OptionalText(m.Picture), Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
 		AcceptedTermsVersion: httpjson.OptionalText(m.TermsVersion), AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion), AcceptedAt: httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
-		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.Posts + m.Counts.LockedPosts, m.Counts.VotesCast},
+		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.AllPosts(), m.Counts.VotesCast},
 	}
 }
 
@@ -458,6 +458,13 @@ func (Source) Schema(r huma.Registry) *huma.Schema {
 type Cards struct {
 	Items      []Card `json:"items" nullable:"false" doc:"The newest first"`
 	NextCursor string `json:"nextCursor,omitempty" doc:"Where the next page begins; absent at the end" example:"AYm1Wq2kK3xPdWJ8"`
+}
+
+// A DeletedPost is a post that its author can bring back.
+type DeletedPost struct {
+	Post      Card   `json:"post" doc:"The post, which is not there for anybody now, nor is its picture"`
+	DeletedAt string `json:"deletedAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
+	GoneAt    string `json:"goneAt" format:"date-time" doc:"Until when POST /posts/ID/restore brings it back" example:"2026-12-01T12:00:00.000Z"`
 }
 
 // A Summary is the votes of a scope.

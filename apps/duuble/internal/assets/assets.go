@@ -341,6 +341,16 @@ func (s *Service) Attach(ctx context.Context, user, id, purpose, thing, field st
 	})
 }
 
+// AreAlike reports whether two assets are of the same upload, or of uploads of the same bytes.
+func (s *Service) AreAlike(ctx context.Context, id, other string) (bool, error) {
+	a, err := s.Read(ctx, id)
+	if err != nil || a == nil {
+		return false, err
+	}
+	b, err := s.Read(ctx, other)
+	return b != nil && a.Checksum == b.Checksum, err
+}
+
 // Release has Sweep look at an asset soon, of a thing that is about to name it no more. "" is none.
 func (s *Service) Release(ctx context.Context, id string) error {
 	if id == "" {

@@ -49,6 +49,7 @@ type Service struct {
 // New returns the service. Posts and accounts that go for good take what it has of them along.
 func New(p *posts.Service) *Service {
 	s := &Service{p.Config, p}
+	p.Hubs.Acts.Discussions = s.inHub
 	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages, Look: s.lookAtMessage, Remove: s.removeMessage, Picture: s.pictureOf}
 	return s
 }
@@ -241,7 +242,7 @@ func (s *Service) List(ctx context.Context, c people.Claim, hub, after string, l
 	next := ""
 	_, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
 		if schema.IsID(hub) {
-			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: inOrder}, after, limit, nil)
+			rows, next, err = lists.Read(ctx, s.Store, s.inHub(hub), after, limit, nil)
 		}
 		return err
 	})
@@ -254,6 +255,11 @@ func (s *Service) List(ctx context.Context, c people.Claim, hub, after string, l
 	}
 	items, err := s.describeThreads(ctx, c.UserID, all, nil)
 	return hubs.Page[Discussion]{Items: items, Next: next}, err
+}
+
+// inHub are the discussions of a hub, those in which somebody wrote last first.
+func (s *Service) inHub(hub string) lists.List {
+	return lists.List{Table: s.Tables.Hubs, Partition: schema.Hub(hub), Prefix: inOrder}
 }
 
 // moveToTop puts a discussion to the top of its hub, at most once a minute.

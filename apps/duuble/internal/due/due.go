@@ -36,6 +36,9 @@ func (r Rows) Row(at time.Time, name string, props ...table.Prop) table.Row {
 	return table.Row{Key: r.Key(at, name), Props: append(props[:len(props):len(props)], table.Prop{Name: dueAt, Value: table.Time(at)})}
 }
 
+// At returns the time from which the thing of a row counts.
+func At(row table.Row) time.Time { return row.Props.Get(dueAt).Time() }
+
 // Add writes the row of a thing.
 func (r Rows) Add(ctx context.Context, at time.Time, name string, props ...table.Prop) error {
 	return r.Upsert(ctx, r.Table, r.Row(at, name, props...))
@@ -46,7 +49,7 @@ func (r Rows) Add(ctx context.Context, at time.Time, name string, props ...table
 func (r Rows) Run(ctx context.Context, before time.Time, do func(context.Context, table.Row) error) error {
 	var failed rowstore.Failures
 	for row, err := range table.All(ctx, r.DB, r.Table, table.Range{FromPartition: r.Prefix, ToPartition: r.Prefix + before.UTC().Format(hourForm) + "~"}) {
-		if err == nil && row.Props.Get(dueAt).Time().Before(before) {
+		if err == nil && At(row).Before(before) {
 			named := row
 			_, named.Row, _ = strings.Cut(row.Row, "|")
 			if err = do(ctx, named); err == nil {

@@ -8,6 +8,9 @@
 // the activity into the homes of an audience, some people a message, so that each message ends
 // soon. Rows have names that follow from the activity: to write them again changes nothing.
 //
+// Of the followers of a person those who followed last get what the person does. The homes of all
+// others read it from the list of the person: a Reader reads both as one list.
+//
 // A row of a home only suggests. Package posts looks at each post, each thing and each reason to
 // show it, at the time of reading. Rows go when they are older than Keep.
 package feed
@@ -18,6 +21,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -120,6 +124,9 @@ type Group struct {
 	TookPart   bool   // whether they are those who did something around the post before
 	// In says whether a row is of one of them; nil: each is.
 	In func(table.Row) bool
+	// Rest is told of those beyond Most, some at a time, the last of whom within Most is at a
+	// position. It returns whether it wants more of them; nil wants none.
+	Rest func(ctx context.Context, after string, rows []table.Row, isLast bool) (more bool, err error)
 	// Notice is the notification for those of them whose row Notified says so; nil is none.
 	Notice   *notices.Notice
 	Notified func(table.Row) bool
@@ -159,6 +166,7 @@ type message struct {
 	Group string `json:"group,omitempty"` // where the job goes on
 	After string `json:"after,omitempty"`
 	Done  int    `json:"done,omitempty"`
+	Most  string `json:"most,omitempty"` // the position of the last within the most of the group
 }
 
 func (s *Service) feedOutbox() outbox.Outbox {
@@ -233,30 +241,40 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 			continue
 		}
 		if g.name() > m.Group {
-			m.Group, m.After, m.Done = g.name(), "", 0
+			m.Group, m.After, m.Done, m.Most = g.name(), "", 0, ""
 		}
 		for more := true; more; {
 			n := left
-			if g.Most > 0 {
+			if g.Most > 0 && m.Most == "" {
 				n = min(n, g.Most-m.Done)
 			}
-			if n == 0 {
+			if n == 0 && g.Rest == nil {
 				break
 			}
+			if n == 0 {
+				m.Most, n = m.After, left
+			}
 			rows, next, err := lists.Read(ctx, s.Store, g.List, m.After, n, nil)
-			if err == nil {
+			more = next != ""
+			switch {
+			case err != nil:
+			case m.Most != "":
+				var wants bool
+				wants, err = g.Rest(ctx, m.Most, rows, !more)
+				more = more && wants
+			default:
 				err = s.writeActivity(ctx, m.Activity, g, rows)
 			}
 			if err != nil {
 				return err
 			}
-			left, m.After, m.Done, more = left-len(rows), next, m.Done+len(rows), next != ""
+			left, m.After, m.Done = left-len(rows), next, m.Done+len(rows)
 			if left == 0 && more {
 				return s.feedOutbox().Tell(ctx, m)
 			}
 		}
 		if left == 0 {
-			m.Group, m.After, m.Done = g.name()+"~", "", 0 // the groups after this one
+			m.Group, m.After, m.Done, m.Most = g.name()+"~", "", 0, "" // the groups after this one
 			return s.feedOutbox().Tell(ctx, m)
 		}
 	}
@@ -289,9 +307,10 @@ func (s *Service) Note(ctx context.Context, a Activity) error {
 	return s.Upsert(ctx, s.Tables.Lists, a.toRow(actRows+a.Actor))
 }
 
-// IsNoted reports whether the list of the person has an activity that it must have.
-func (s *Service) IsNoted(ctx context.Context, a Activity) (bool, error) {
-	if s.Now().Sub(a.At) > s.Keep {
+// IsNoted reports whether the list of the person has an activity that it must have, none from
+// before the time of Swept.
+func (s *Service) IsNoted(ctx context.Context, a Activity, swept time.Time) (bool, error) {
+	if s.Now().Sub(a.At) > s.Keep || a.At.Before(swept) {
 		return true, nil
 	}
 	row, err := s.GetRow(ctx, s.Tables.Lists, a.toRow(actRows+a.Actor).Key)
@@ -325,19 +344,76 @@ func (s *Service) bringActivities(ctx context.Context, reader, actor string) err
 	return nil
 }
 
-// A Row is an activity in a home. At is where it is.
+// A Row is an activity in a home. Key is where it is.
 type Row struct {
 	Activity
 	Key string
 }
 
-// Home reads up to limit activities of the home of a person, the newest first, after a position.
-func (s *Service) Home(ctx context.Context, user, after string, limit int) (all []Row, err error) {
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: homeRows + user, After: after, To: s.oldKeys()}, limit)
-	for _, row := range rows {
+// A Reader reads the home of a person, and lists of others, as one list, the newest first.
+type Reader struct {
+	s     *Service
+	at    string // the position after which it goes on
+	parts []*part
+}
+
+// A part is one of the lists that a Reader reads, with the rows that it has not returned yet.
+type part struct {
+	partition string
+	at        string
+	rows      []table.Row
+	ends      bool // whether there is no more after the rows
+}
+
+// Home returns a reader of the home of a person after a position.
+func (s *Service) Home(user, after string) *Reader {
+	return &Reader{s, after, []*part{{partition: homeRows + user, at: after}}}
+}
+
+// Add has the reader read the lists of some people, too.
+func (r *Reader) Add(actors []string) {
+	for _, id := range actors {
+		r.parts = append(r.parts, &part{partition: actRows + id, at: r.at})
+	}
+}
+
+// Fill reads up to limit rows of each list of which none is left.
+func (r *Reader) Fill(ctx context.Context, limit int) error {
+	return rowstore.Each(ctx, len(r.parts), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		p := r.parts[i]
+		if p.ends || len(p.rows) > 0 {
+			return nil
+		}
+		rows, _, err := r.s.Budget().Rows(ctx, r.s.Tables.Lists, table.Range{Partition: p.partition, After: p.at, To: r.s.oldKeys()}, limit)
+		p.rows, p.ends = rows, len(rows) < limit
+		return err
+	})
+}
+
+// Next reads up to limit activities, fewer at the end.
+func (r *Reader) Next(ctx context.Context, limit int) (all []Row, err error) {
+	for len(all) < limit {
+		if err := r.Fill(ctx, limit); err != nil {
+			return nil, err
+		}
+		var first *part
+		for _, p := range r.parts {
+			if len(p.rows) > 0 && (first == nil || p.rows[0].Row < first.rows[0].Row) {
+				first = p
+			}
+		}
+		if first == nil {
+			return all, nil
+		}
+		row := first.rows[0]
+		first.rows, first.at = first.rows[1:], row.Row
+		if row.Row == r.at {
+			continue // which another list has, too
+		}
+		r.at = row.Row
 		all = append(all, Row{parseActivity(row), row.Row})
 	}
-	return all, err
+	return all, nil
 }
 
 // Forget removes the home and the notifications of a person whose account goes, and the list of
@@ -368,6 +444,42 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 	return nil
 }
 
+// VerifyRows reports activities and notifications that name people of whom there is no account, or
+// are theirs: exists tells. It leaves out those that Sweep removes within soon: a person who has left
+// may have done something then that was told a moment later, and is kept from that moment on.
+func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, string) (bool, error), report func(string)) (rows int, err error) {
+	known := map[string]bool{"": true}
+	old := rowstore.Descending(s.Now().Add(soon - s.Keep))
+	for _, in := range []struct{ table, prefix, what string }{
+		{s.Tables.Lists, actRows, "the list of what they did"}, {s.Tables.Lists, homeRows, "a home"}, {s.Tables.Notifications, notices.Rows, "a notification"},
+	} {
+		for row, err := range table.All(ctx, s.DB, in.table, table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
+			if err != nil {
+				return rows, err
+			}
+			rows++
+			if row.Row > old {
+				continue
+			}
+			for _, id := range []string{strings.TrimPrefix(row.Partition, in.prefix), row.Props.Get("actor_id").Str()} {
+				there, ok := known[id]
+				if !ok {
+					if there, err = exists(ctx, id); err != nil {
+						return rows, err
+					}
+					known[id] = there
+				}
+				if !there {
+					report(fmt.Sprintf("user %s: there is no such account, and %s has it (%s)", id, in.what, row.Key))
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
+const soon = time.Hour
+
 // sweepEvery is after how many partitions Sweep keeps where it is.
 const sweepEvery = 500
 
@@ -384,6 +496,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if row != nil {
 		began = row.Props.Get("at").Str()
 	}
+	if err := s.keepPlace(ctx, began, row); err != nil {
+		return err
+	}
 	parts := 0
 	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, actRows}, {s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
 		for from, to := max(in.prefix, began), table.After(in.prefix); from < to; {
@@ -399,7 +514,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			}
 			from = rows[0].Partition + "!" // before the next one, as no id has such a character
 			if parts++; parts%sweepEvery == 0 {
-				if err := s.keepPlace(ctx, from); err != nil {
+				if err := s.keepPlace(ctx, from, row); err != nil {
 					return err
 				}
 			}
@@ -408,11 +523,28 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if began == "" {
 		return nil
 	}
-	return s.keepPlace(ctx, "") // the next one begins anew
+	return s.keepPlace(ctx, "", row) // the next one begins anew
 }
 
-func (s *Service) keepPlace(ctx context.Context, at string) error {
-	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.placeKey(), Props: table.Props{{Name: "at", Value: table.String(at)}}})
+// keepPlace notes how far a sweep is, and before which time one has removed activities: Keep may
+// have been shorter in the sweep before, of which is row.
+func (s *Service) keepPlace(ctx context.Context, at string, row *table.Row) error {
+	until := s.Now().Add(-s.Keep)
+	if row != nil && row.Props.Get(sweptUntil).Time().After(until) {
+		until = row.Props.Get(sweptUntil).Time()
+	}
+	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.placeKey(), Props: table.Props{{Name: "at", Value: table.String(at)}, {Name: sweptUntil, Value: table.Time(until)}}})
+}
+
+const sweptUntil = "swept_until"
+
+// Swept returns before which time a sweep may have removed all activities.
+func (s *Service) Swept(ctx context.Context) (time.Time, error) {
+	row, err := s.GetRow(ctx, s.Tables.Admin, s.placeKey())
+	if err != nil || row == nil {
+		return time.Time{}, err
+	}
+	return row.Props.Get(sweptUntil).Time(), nil
 }
 
 // sweepPartition removes what is too old of one partition.

@@ -178,6 +178,31 @@ func TestPrepared(t *testing.T) {
 	require.Equal(t, 2, w.homes())
 }
 
+// TestRest: those beyond the most of a group are told in order, over several messages, until no more
+// are wanted, and the groups after it get what they must.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ size, most, wanted, rest int }{{2500, 1200, 5000, 1300}, {2500, 1000, 5000, 1500}, {2500, 1200, 500, 800}, {5, 3, 5000, 2}, {3, 3, 5000, 0}} {
+		w := newWorld(t)
+		g := w.group("a", tt.size, tt.most)
+		told, ended := map[string]bool{}, tt.rest == 0
+		g.Rest = func(_ context.Context, after string, rows []table.Row, isLast bool) (bool, error) {
+			require.Equal(t, fmt.Sprintf("a%05d", tt.most-1), after)
+			for _, row := range rows {
+				told[lists.ID(row)] = true
+			}
+			ended = ended || isLast
+			return len(told) < tt.wanted, nil
+		}
+		w.audience = feed.Audience{Holds: true, Groups: []feed.Group{g, w.group("b", 10, 0)}}
+		require.NoError(t, w.feed.Tell(t.Context(), w.act("post")))
+		w.work()
+		require.Equal(t, tt.rest, len(told), tt) //nolint:testifylint // it prints all
+		require.Equal(t, tt.most+10, w.homes(), tt)
+		require.Equal(t, tt.wanted > tt.rest, ended, tt)
+	}
+}
+
 // TestBring: with a follow the newest activities come, and none twice.
 func TestBring(t *testing.T) {
 	t.Parallel()
@@ -192,7 +217,7 @@ func TestBring(t *testing.T) {
 	for range 2 {
 		require.NoError(t, w.feed.Bring(t.Context(), "reader", "actor"))
 		require.Equal(t, 1, w.work())
-		rows, err := w.feed.Home(t.Context(), "reader", "", 100)
+		rows, err := w.feed.Home("reader", "").Next(t.Context(), 100)
 		require.NoError(t, err)
 		require.Len(t, rows, feed.Brought)
 		require.Equal(t, fmt.Sprint("post", feed.Brought+4), rows[0].Post)
@@ -250,7 +275,7 @@ func TestSweep(t *testing.T) {
 		w.work()
 		require.Equal(t, 12, w.homes())
 		w.Pass(keep - time.Second)
-		rows, err := w.feed.Home(t.Context(), "a00000", "", 10)
+		rows, err := w.feed.Home("a00000", "").Next(t.Context(), 10)
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		over := &stops{DB: w.db, left: n}
@@ -277,11 +302,11 @@ func TestForget(t *testing.T) {
 	w.work()
 	require.NoError(t, w.feed.Forget(t.Context(), "a00000"))
 	require.Equal(t, 1, w.homes())
-	is, err := w.feed.IsNoted(t.Context(), w.act("post"))
+	is, err := w.feed.IsNoted(t.Context(), w.act("post"), time.Time{})
 	require.NoError(t, err)
 	require.True(t, is)
 	require.NoError(t, w.feed.Forget(t.Context(), "actor"))
-	is, err = w.feed.IsNoted(t.Context(), w.act("post"))
+	is, err = w.feed.IsNoted(t.Context(), w.act("post"), time.Time{})
 	require.NoError(t, err)
 	require.False(t, is)
 }

@@ -146,10 +146,13 @@ func (s *Service) banOps(ctx context.Context, u people.User, mine *Membership, m
 	hub, user, change := made.HubID, made.UserID, made.ID
 	var h *Hub
 	var m *Membership
-	var t tally
 	var waits *Request
+	t, err := s.readTally(ctx, hub) // first: whoever joins after that changes it, and this is done anew
+	if err != nil {
+		return nil, nil, err
+	}
 	err = rowstore.All(ctx, func(ctx context.Context) (err error) {
-		h, m, t, err = s.readLeaving(ctx, hub, user)
+		h, err = s.readMember(ctx, hub, user, &m)
 		return err
 	}, func(ctx context.Context) (err error) {
 		waits, err = s.pendingRequest(ctx, hub, user)

@@ -24,30 +24,38 @@ func (s *Service) Expire(ctx context.Context) error {
 	return s.expiringRows().Run(ctx, s.Now().Add(time.Nanosecond), s.expireRow) // with those that expire at this instant
 }
 
+// endExpired ends an invitation that is over.
+func (s *Service) endExpired(ctx context.Context, hub, id string) error {
+	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
+		v, err := s.readInvitation(ctx, hub, id)
+		if err != nil || v == nil || v.Status != Invited || v.statusAt(s.Now()) != Expired { // it was answered, or sent again
+			return nil, err
+		}
+		return s.endInvitation(ctx, v, Expired)
+	})
+}
+
 func (s *Service) expireRow(ctx context.Context, what table.Row) error {
 	hub, id := what.Props.Get("hub_id").Str(), what.Props.Get("id").Str()
 	expires := what.Props.Get("expires_at").Time()
-	var number string
-	err := s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
-		if what.Props.Get("kind").Str() == aLink {
+	if what.Props.Get("kind").Str() == aLink {
+		err := s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 			row, err := s.readRow(ctx, hub, "ln|"+id)
 			if err != nil || row == nil {
 				return nil, err
 			}
 			return []table.Op{{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: row.ETag}}}, nil
+		})
+		if err != nil {
+			return err
 		}
-		v, err := s.readInvitation(ctx, hub, id)
-		if err != nil || v == nil {
-			return nil, err
+		return s.RemoveKey(ctx, s.Tables.Names, tokenKey(what.Row))
+	}
+	v, err := s.readInvitation(ctx, hub, id)
+	if err == nil && v != nil {
+		if err = s.endExpired(ctx, hub, id); err == nil {
+			err = s.RemoveKey(ctx, s.Tables.Names, openKey(v.number, expires, id))
 		}
-		number = v.number
-		if v.Status != Invited || v.statusAt(s.Now()) != Expired { // it was answered, or sent again
-			return nil, nil
-		}
-		return s.endInvitation(ctx, v, Expired)
-	})
-	if err == nil && number != "" {
-		err = s.RemoveKey(ctx, s.Tables.Names, openKey(number, expires, id))
 	}
 	if err == nil {
 		err = s.RemoveKey(ctx, s.Tables.Names, tokenKey(what.Row))

@@ -47,8 +47,12 @@ import (
 type Service struct {
 	Config
 	Events Events
+	Acts   Acts
 	active active
 }
+
+// Acts are lists of other rooms that have what was done in a hub, the newest first; nil are none.
+type Acts struct{ Posts, Discussions func(hub string) lists.List }
 
 // A Config is what a Service needs. Every field is required.
 type Config struct {

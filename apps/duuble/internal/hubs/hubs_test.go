@@ -185,6 +185,10 @@ func TestInvitations(t *testing.T) {
 		require.NoError(t, err)
 		return len(page.Items)
 	}
+	require.Equal(t, []int{0, 1}, []int{list(hubs.Invited), list(hubs.Expired)}, "before the timer")
+	requireCode(t, hubs.AlreadyDecided, w.CancelInvitation(ctx, ann, hub, short[0].ID))
+	_, err = w.Resend(ctx, ann, hub, short[0].ID, hubs.Lasts)
+	requireCode(t, hubs.AlreadyDecided, err)
 	require.NoError(t, w.Expire(ctx))
 	alike(short[0].Token)
 	require.Equal(t, []int{0, 1, 1, 1}, []int{list(hubs.Invited), list(hubs.Declined), list(hubs.Cancelled), list(hubs.Expired)})
@@ -265,6 +269,58 @@ func TestAnsweredWhileInvited(t *testing.T) {
 		require.True(t, slices.ContainsFunc(page.Items, func(v hubs.Invitation) bool { return v.ID == first[0].ID && v.ExpiresAt.Equal(first[0].ExpiresAt) }), c.status)
 		require.Empty(t, w.differences(), c.status)
 	}
+}
+
+// TestExpiredInvitations: an invitation that is over has expired, on pages of any size, before the
+// timer and after it, and its number can be invited anew.
+func TestExpiredInvitations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	ann := w.enter(1)
+	hub := w.make(ann)
+	list := func(status string, limit int) (ids []string) {
+		for after := ""; ; {
+			page, err := w.Invitations(ctx, ann, hub, status, after, limit)
+			require.NoError(t, err)
+			for _, v := range page.Items {
+				require.Equal(t, status, v.Status)
+				ids = append(ids, v.ID)
+			}
+			if after = page.Next; after == "" {
+				return ids
+			}
+		}
+	}
+	var want, open []string
+	for i := range 7 { // of which the timer ends every other one
+		lasts := time.Minute
+		if i%2 == 1 {
+			lasts = time.Hour
+		}
+		v, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(10 + i)}, lasts)
+		require.NoError(t, err)
+		want = append([]string{v[0].ID}, want...)
+		w.Pass(time.Second)
+	}
+	v, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(20)}, 2*time.Hour)
+	require.NoError(t, err)
+	open = append(open, v[0].ID)
+	w.Pass(time.Minute)
+	require.NoError(t, w.Expire(ctx))
+	w.Pass(time.Hour)
+	for _, limit := range []int{1, 2, 3, 100} {
+		require.Equal(t, want, list(hubs.Expired, limit), limit)
+		require.Equal(t, open, list(hubs.Invited, limit), limit)
+	}
+	v, err = w.Invite(ctx, ann, hub, []string{duubletest.Number(11)}, hubs.Lasts)
+	require.NoError(t, err)
+	require.NotContains(t, want, v[0].ID, "an end stays an end")
+	require.Equal(t, append([]string{v[0].ID}, open...), list(hubs.Invited, 2))
+	require.Equal(t, want, list(hubs.Expired, 2))
+	require.NoError(t, w.Expire(ctx))
+	require.Equal(t, want, list(hubs.Expired, 2))
+	require.Empty(t, w.differences())
 }
 
 // TestOneRequest: a request of a link, an invitation of a member and one of an admin end together,

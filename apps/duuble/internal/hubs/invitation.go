@@ -69,7 +69,7 @@ func (v *Invitation) byStatus() table.Key {
 func (v *Invitation) lockKey() table.Key { return hubKey(v.HubID, "ip|"+v.number) }
 
 func (v *Invitation) listOp() table.Op {
-	return insertOp(v.byStatus(), textProp("inviter_id", v.InviterID))
+	return table.Op{Kind: table.Upsert, Row: table.Row{Key: v.byStatus(), Props: table.Props{textProp("inviter_id", v.InviterID), timeProp("expires_at", v.ExpiresAt)}}}
 }
 
 func (v *Invitation) toRow() table.Row {
@@ -193,12 +193,18 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 			return nil, err
 		}
 		var ops []table.Op
+		if v != nil && v.statusAt(s.Now()) == Expired {
+			if err := s.endExpired(ctx, hub, v.ID); err != nil {
+				return nil, err
+			}
+			v = nil
+		}
 		if v == nil || v.Status != Invited { // it ended between the two reads
 			v = &Invitation{
 				ID: fresh, HubID: hub, InviterID: u.ID, Status: Invited, NeedsApproval: !mine.May(Admin), CreatedAt: schema.TimeOf(fresh),
 				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
 			}
-			ops = []table.Op{v.listOp(), insertOp(v.lockKey(), textProp("invitation_id", v.ID))}
+			ops = []table.Op{insertOp(v.lockKey(), textProp("invitation_id", v.ID))}
 			e := s.newEvent(notices.InviteReceived, u.ID, v.ID, "")
 			e.number = number
 			ops = append(ops, s.eventOps(hub, change, e)...)
@@ -208,7 +214,7 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 		token, hash := s.newToken()
 		tokens[hash] = token
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
-		return append(ops, rowstore.Put(v.toRow())), s.writePointers(ctx, v)
+		return append(ops, rowstore.Put(v.toRow()), v.listOp()), s.writePointers(ctx, v)
 	}
 	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, make) })
 	if err != nil {
@@ -259,13 +265,14 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 	if err != nil {
 		return Page[Invitation]{}, err
 	}
-	rows, next, err := s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+status+"|", after, limit, func(row table.Row) bool {
+	rows, next, err := s.listByStatus(ctx, hub, status, after, limit, func(row table.Row) bool {
 		return mine.May(Admin) || row.Props.Get("inviter_id").Str() == u.ID
 	})
 	if err != nil {
 		return Page[Invitation]{}, err
 	}
 	items, err := s.readInvitations(ctx, rows, func(table.Row) string { return hub })
+	items = slices.DeleteFunc(items, func(v Invitation) bool { return v.Status != status }) // it changed between the two reads
 	for i, v := range items {
 		phone, err := s.People.Keys.Open("invitation", v.ID, v.sealed)
 		if items[i].Phone = people.Shown(phone); err != nil {
@@ -273,6 +280,47 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 		}
 	}
 	return Page[Invitation]{items, next}, err
+}
+
+// listByStatus reads rows of the invitations of a hub with a status. One that is over is among those
+// that have expired, also if Expire was not there yet.
+func (s *Service) listByStatus(ctx context.Context, hub, status, after string, limit int, wanted func(table.Row) bool) (rows []table.Row, next string, err error) {
+	now := s.Now()
+	list := func(of string, want func(table.Row) bool) ([]table.Row, string, error) {
+		rows, next, err := s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+of+"|", after, limit, func(row table.Row) bool { return wanted(row) && want(row) })
+		for i := range rows {
+			rows[i].Row = strings.TrimPrefix(rows[i].Row, "ivd|"+of+"|") // the position
+		}
+		return rows, next, err
+	}
+	isOver := func(row table.Row) bool {
+		at := row.Props.Get("expires_at").Time() // of a row of an older program there is none
+		return !at.IsZero() && !now.Before(at)
+	}
+	if status != Expired {
+		return list(status, func(row table.Row) bool { return status != Invited || !isOver(row) })
+	}
+	open, nextOpen, err := list(Invited, isOver) // first: one that moves meanwhile is in both
+	if err != nil {
+		return nil, "", err
+	}
+	rows, next, err = list(Expired, func(table.Row) bool { return true })
+	rows = append(rows, open...)
+	slices.SortFunc(rows, func(a, b table.Row) int { return strings.Compare(a.Row, b.Row) })
+	rows = slices.CompactFunc(rows, func(a, b table.Row) bool { return a.Row == b.Row })
+	for _, at := range []string{next, nextOpen} { // after it one of the two lists was not read
+		if at != "" {
+			next = at
+			rows = slices.DeleteFunc(rows, func(row table.Row) bool { return row.Row > at })
+		}
+	}
+	if len(rows) > limit {
+		rows, next = rows[:limit], rows[limit-1].Row
+	}
+	if next != "" && len(rows) > 0 {
+		next = rows[len(rows)-1].Row
+	}
+	return rows, next, err
 }
 
 // readInvitations reads the invitations that rows of a list point at.
@@ -329,7 +377,7 @@ func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id 
 		switch {
 		case err != nil || v.Status == Cancelled:
 			return nil, err
-		case v.Status != Invited:
+		case v.statusAt(s.Now()) != Invited:
 			return nil, alreadyDecided()
 		}
 		return s.endInvitation(ctx, v, Cancelled)
@@ -350,11 +398,11 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 		switch {
 		case err != nil || v.change == change:
 			return nil, err
-		case v.Status != Invited:
+		case v.statusAt(s.Now()) != Invited:
 			return nil, alreadyDecided()
 		}
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
-		return []table.Op{rowstore.Put(v.toRow())}, s.writePointers(ctx, v)
+		return []table.Op{rowstore.Put(v.toRow()), v.listOp()}, s.writePointers(ctx, v)
 	})
 	if err != nil {
 		return Invitation{}, err

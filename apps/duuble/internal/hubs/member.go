@@ -311,29 +311,69 @@ func (s *Service) checkRoom(user string) func(context.Context) error {
 	}
 }
 
-// Mine returns the hubs of the caller. A position is the id of a hub.
+// Mine returns the hubs of the caller, the one in which somebody posted, shared or wrote last
+// first. No row says so: the newest of the lists of each hub does, so that a post writes no more.
 func (s *Service) Mine(ctx context.Context, c people.Claim, after string, limit int) (Page[Hub], error) {
-	var rows []table.Row
-	next := ""
+	var been []string
 	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		rows, next, err = s.listRows(ctx, s.Tables.Users, schema.User(c.UserID), hubsOfUser, after, limit, nil)
+		been, err = s.Been(ctx, c.UserID)
 		return err
 	})
 	if err != nil {
 		return Page[Hub]{}, err
 	}
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		ids[i] = strings.TrimPrefix(row.Row, hubsOfUser)
+	order := make([]string, len(been)) // positions
+	err = rowstore.Each(ctx, len(been), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		order[i], err = s.orderOf(ctx, been[i])
+		return err
+	})
+	slices.Sort(order)
+	at, found := slices.BinarySearch(order, after)
+	if found {
+		at++
 	}
-	found, err := s.hubsOf(ctx, c.UserID, ids)
-	page := Page[Hub]{Items: []Hub{}, Next: next}
-	for _, id := range ids {
-		if h := found[id]; h != nil && h.Mine != nil {
-			page.Items = append(page.Items, *h)
+	page := Page[Hub]{Items: []Hub{}}
+	last := ""
+	for order = order[at:]; err == nil && len(order) > 0; {
+		some := order[:min(len(order), limit+1-len(page.Items))]
+		order = order[len(some):]
+		ids := make([]string, len(some))
+		for i, position := range some {
+			_, ids[i], _ = strings.Cut(position, "|")
+		}
+		var all map[string]*Hub
+		all, err = s.hubsOf(ctx, c.UserID, ids)
+		for i, id := range ids {
+			if h := all[id]; h == nil || h.Mine == nil {
+				continue
+			}
+			if len(page.Items) == limit {
+				page.Next = last
+				return page, err
+			}
+			page.Items, last = append(page.Items, *all[id]), some[i]
 		}
 	}
 	return page, err
+}
+
+// orderOf returns where a hub is among those of a person: by the time when somebody last posted,
+// shared or wrote there, or made it. Also something that is gone meanwhile counts.
+func (s *Service) orderOf(ctx context.Context, hub string) (string, error) {
+	first := []string{rowstore.Descending(schema.TimeOf(hub)), "", ""}
+	of := []func(string) lists.List{s.Acts.Posts, s.Acts.Discussions}
+	err := rowstore.Each(ctx, len(of), len(of), func(ctx context.Context, i int) error {
+		if of[i] == nil {
+			return nil
+		}
+		l := of[i](hub)
+		rows, _, err := lists.Read(ctx, s.Store, l, "", 1, nil)
+		if len(rows) > 0 {
+			first[i+1], _, _ = strings.Cut(strings.TrimPrefix(rows[0].Row, l.Prefix), "|")
+		}
+		return err
+	})
+	return slices.Min(slices.DeleteFunc(first, func(at string) bool { return at == "" })) + "|" + hub, err
 }
 
 // A Listed is a member as the others see them.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"prompthub/apps/duuble/internal/notices"
+	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/rowstore"
@@ -101,6 +102,12 @@ func (s *Service) deliverEvent(ctx context.Context, row table.Row) error {
 	p := row.Props
 	n := notices.Notice{Type: p.Get("type").Str(), Actor: p.Get("actor_id").Str(), Thing: p.Get("thing").Str(), Hub: strings.TrimPrefix(row.Partition, schema.Hub("")), At: p.Get("at").Time()}
 	users, err := s.recipientsOf(ctx, n.Hub, p.Get("to").Str(), p.Get("number").Str())
+	if err == nil && n.Type == notices.MemberJoined { // on the word of another one, perhaps after leaving
+		var persons map[string]people.Person
+		if persons, err = s.People.People(ctx, []string{n.Actor}); persons[n.Actor].ID == "" {
+			users = nil // a row would outlast the account
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ type Config struct {
 	Entropy io.Reader
 	People  *people.Service
 	Look    func(ctx context.Context, c people.Claim, t Target) (Copy, error) // an error unless the caller may see it
-	Remove  func(ctx context.Context, c people.Claim, t Target) error         // deletes it
+	// Remove deletes it; of a person or a hub the picture of which a copy is the asset copied.
+	Remove func(ctx context.Context, c people.Claim, t Target, copied string) error
 }
 
 // New returns the service.

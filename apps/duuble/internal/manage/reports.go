@@ -375,15 +375,15 @@ func (s *Service) findReport(ctx context.Context, id string) (r *Report, err err
 	return nil, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
 }
 
-// DeleteReported deletes the post, the comment or the message of a report, and resolves the report
-// unless it is decided. One that is deleted already is as good.
+// DeleteReported deletes the post, the comment, the message or the picture of a report, and resolves
+// the report unless it is decided. One that is deleted already is as good.
 func (s *Service) DeleteReported(ctx context.Context, c people.Claim, id string) (Report, error) {
 	if _, err := s.People.Admin(ctx, c); err != nil {
 		return Report{}, err
 	}
 	r, err := s.findReport(ctx, id)
 	if err == nil {
-		err = s.Remove(ctx, c, r.Target)
+		err = s.Remove(ctx, c, r.Target, r.Copy.Picture)
 	}
 	if err != nil {
 		return Report{}, err

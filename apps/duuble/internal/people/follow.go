@@ -20,6 +20,7 @@ import (
 //
 //	fo|{other}, fod|{inv}|{other}    the people that the person follows, and the same by the time of the first follow
 //	bl|{other}, br|{other}           the people that the person blocks, and those that block the person
+//	fb|{inv}|{other}                 those of them whose homes' jobs stop before the person, as beyond.go says
 //	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
 //	c|00                             how many of each, in the same batch
 //
@@ -69,6 +70,7 @@ func (s *Service) FollowsNoOne(ctx context.Context, user string) (bool, error) {
 type tie struct {
 	from, to  string
 	kind      string // followRows or blockRows
+	beyond    bool   // whether this is one of the follows of beyond.go
 	createdAt time.Time
 	deletedAt time.Time // zero of one that holds
 	version   int64
@@ -86,6 +88,9 @@ func (x *tie) toRow() table.Row {
 	if !x.isLive() {
 		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(x.deletedAt)})
 	}
+	if x.beyond {
+		props = append(props, table.Prop{Name: isBeyond, Value: table.Bool(true)})
+	}
 	return table.Row{Key: table.Key{Partition: schema.User(x.from), Row: x.kind + x.to}, ETag: x.etag, Props: props}
 }
 
@@ -94,7 +99,7 @@ func parseTie(row table.Row) *tie {
 	p := row.Props
 	return &tie{
 		from: strings.TrimPrefix(row.Partition, schema.User("")), to: to, kind: kind + "|", createdAt: p.Get("created_at").Time(), deletedAt: p.Get("deleted_at").Time(),
-		version: p.Get("version").Int(), etag: row.ETag,
+		version: p.Get("version").Int(), beyond: p.Get(isBeyond).Bool(), etag: row.ETag,
 	}
 }
 
@@ -107,12 +112,23 @@ func (s *Service) readTie(ctx context.Context, kind, from, to string) (*tie, err
 	return parseTie(*row), nil
 }
 
-// orderKey returns the key of the row by which a follow is listed, "" for a block.
-func (x *tie) orderKey() string {
-	if x.kind == blockRows {
-		return ""
+// listKeys returns the keys of the rows by which a follow is listed, none of a block.
+func (x *tie) listKeys() (keys []string) {
+	if x.kind == followRows {
+		keys = append(keys, followByTime+rowstore.Descending(x.createdAt)+"|"+x.to)
 	}
-	return followByTime + rowstore.Descending(x.createdAt) + "|" + x.to
+	if x.beyond {
+		keys = append(keys, beyondRows+rowstore.Descending(x.createdAt)+"|"+x.to)
+	}
+	return keys
+}
+
+// listOps returns the writes of the rows by which a tie is listed, or not any more.
+func (x *tie) listOps(live bool) (ops []table.Op) {
+	for _, key := range x.listKeys() {
+		ops = append(ops, listOps(x.from, key, live)...)
+	}
+	return ops
 }
 
 // setTie makes a tie, or ends it. One that is so already stays as it is.
@@ -159,7 +175,7 @@ func (s *Service) setTie(ctx context.Context, kind, from, to string, live bool) 
 		if err != nil {
 			return nil, err
 		}
-		return append([]table.Op{rowstore.Put(x.toRow()), countOp(from, counts, column, live)}, listOps(from, x.orderKey(), live)...), nil
+		return append([]table.Op{rowstore.Put(x.toRow()), countOp(from, counts, column, live)}, x.listOps(live)...), nil
 	})
 	return x, err
 }
@@ -329,7 +345,10 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
 	if err == nil && !is {
-		err = s.dropTie(ctx, followRows, from, to, func(*tie) bool { return true })
+		return s.dropTie(ctx, followRows, from, to, func(*tie) bool { return true })
+	}
+	if err == nil && x.isLive() && u.DeletedAt.IsZero() {
+		err = s.catchUp(ctx, x)
 	}
 	return err
 }
@@ -521,6 +540,9 @@ func (s *Service) Repair(ctx context.Context) error {
 				err = s.searchIndex().Want(u.ID, u.searchWords(), write)
 			}
 		}
+		if err == nil && row.Row == fansRow {
+			err = s.RemoveRow(ctx, s.Tables.Users, row) // the next activity marks all
+		}
 		if err == nil {
 			err = s.eachPointer(row, write)
 		}
@@ -556,6 +578,7 @@ type circle struct {
 	user      string
 	said, has map[string]int64 // by the columns of counts
 	want, got map[string]bool
+	marked    string // the instant before which all follows of the user are marked, "" if none are
 }
 
 func (a *circle) add(row table.Row) {
@@ -569,8 +592,8 @@ func (a *circle) add(row table.Row) {
 	case followRows, blockRows:
 		if x := parseTie(row); x.isLive() {
 			a.has[map[string]string{followRows: following, blockRows: blocking}[x.kind]]++
-			if x.kind == followRows {
-				a.want[x.orderKey()] = true
+			for _, key := range x.listKeys() {
+				a.want[key] = true
 			}
 		}
 	case fanRows:
@@ -578,8 +601,10 @@ func (a *circle) add(row table.Row) {
 			a.has[followers]++
 			a.want[fanByTime+rowstore.Descending(p.Get("created_at").Time())+"|"+strings.TrimPrefix(key, fanRows)] = true
 		}
-	case followByTime, fanByTime:
+	case followByTime, fanByTime, beyondRows:
 		a.got[key] = true
+	case fansRow + "|":
+		a.marked = p.Get(marked).Str()
 	}
 }
 
@@ -651,6 +676,8 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 		}
 		if other == nil || isLive(mirror) != (isLive(follow) && u != nil && u.DeletedAt.IsZero()) {
 			report(fmt.Sprintf("user %s: a follow between them and %s is not the same on both sides", from, to))
+		} else if x := parseTie(*follow); mirror == &row && isLive(mirror) && a.marked != "" && rowstore.Descending(x.createdAt) > a.marked && !x.beyond {
+			report(fmt.Sprintf("user %s: the home of %s has not what they do, and does not ask for it", a.user, follower))
 		}
 	}
 	a.check(report)

@@ -87,6 +87,7 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 		if u.DeletedAt.IsZero() || u.DeletedAt.After(at) {
 			u.DeletedAt = at
 		}
+		u.Erased = true
 		return nil
 	})
 	if err == nil {

@@ -30,6 +30,9 @@ const AgainAfter = 5 * time.Minute
 // removed.
 const leftAt = "left_at"
 
+// IsAgain reports whether a row says that an account which was removed is due again.
+func IsAgain(row table.Row) bool { return row.Props.Get(leftAt).Type() == table.TypeTime }
+
 // endedTies are the rows by which PurgeTies finds ties that have ended.
 func (s *Service) endedTies() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|tie|"}
@@ -93,7 +96,7 @@ func (s *Service) dropTie(ctx context.Context, kind, from, to string, over func(
 		if kind == blockRows {
 			column = blocking
 		}
-		return append(append(ops, countOp(from, counts, column, false)), listOps(from, x.orderKey(), false)...), err
+		return append(append(ops, countOp(from, counts, column, false)), x.listOps(false)...), err
 	})
 }
 
@@ -105,7 +108,7 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 		left := row.Props.Get(leftAt).Time()
 		again := u == nil && !left.IsZero()
 		if again {
-			u = &User{ID: row.Row, DeletedAt: left}
+			u = &User{ID: row.Row, DeletedAt: left, Erased: row.Props.Get(erased).Bool()}
 		}
 		if err == nil && u != nil {
 			err = s.releaseNumber(ctx, u.ID)
@@ -114,7 +117,7 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 			err = others(ctx, *u)
 		}
 		if err == nil && u != nil && !again {
-			err = s.leaverRows().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)})
+			err = s.leaverRows().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)}, table.Prop{Name: erased, Value: table.Bool(u.Erased)})
 		}
 		if err == nil && u != nil {
 			err = s.eraseAccount(ctx, *u)

@@ -28,6 +28,7 @@ type User struct {
 	Life                 int64     // how often the person has left or come back
 	Version              int64
 	Suspension           Suspension
+	Erased               bool // the account goes by Erase, so activities of late may name it
 	purging              bool // the account is going for good
 	etag                 string
 }
@@ -78,6 +79,9 @@ func (u User) Onboarded() bool { return u.Step() == StepDone }
 // meRow is the row of a user.
 const meRow = "me"
 
+// erased says that an account goes by Erase, in its row, and then in the row by which it is due again.
+const erased = "erased"
+
 func userKey(id string) table.Key { return table.Key{Partition: schema.User(id), Row: meRow} }
 
 // userColumns are the properties of an account.
@@ -94,6 +98,7 @@ var userColumns = rowstore.Columns[User]{
 	rowstore.Long("life", func(u *User) *int64 { return &u.Life }),
 	rowstore.Instant("deleted_at", func(u *User) *time.Time { return &u.DeletedAt }).Optional(),
 	rowstore.Flag("purging", func(u *User) *bool { return &u.purging }).Optional(),
+	rowstore.Flag(erased, func(u *User) *bool { return &u.Erased }).Optional(),
 	rowstore.Text("username", func(u *User) *string { return &u.Username }).Optional(),
 	rowstore.Text("accepted_terms_version", func(u *User) *string { return &u.TermsVersion }).Optional(),
 	rowstore.Text("accepted_privacy_version", func(u *User) *string { return &u.PrivacyVersion }).Optional(),
@@ -120,6 +125,12 @@ func (s *Service) readUser(ctx context.Context, id string) (*User, error) {
 	}
 	u := parseUser(*row)
 	return &u, nil
+}
+
+// Exists reports whether there is an account, also of a person who has left.
+func (s *Service) Exists(ctx context.Context, id string) (bool, error) {
+	u, err := s.readUser(ctx, id)
+	return u != nil, err
 }
 
 // changeUser changes the row of a user. change may be called several times. Each must come to the

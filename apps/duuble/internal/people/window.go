@@ -2,6 +2,8 @@ package people
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"prompthub/internal/fault"
@@ -79,6 +81,19 @@ func (w Window) waitTime(now time.Time, most int) time.Duration {
 	return 2 * w.size
 }
 
+// ForgetWindows removes the windows of a person: the names of those end with the id.
+func (s *Service) ForgetWindows(ctx context.Context, user string) error {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: windowRows, ToPartition: table.After(windowRows), Select: []string{"none"}}) {
+		if err == nil && strings.HasSuffix(row.Partition, user) {
+			err = s.RemoveKey(ctx, s.Tables.Sessions, row.Key)
+		}
+		if err != nil {
+			return rowstore.Unavailable(err)
+		}
+	}
+	return nil
+}
+
 // Check refuses another time that a window has no place for.
 func (l Limit) Check(w Window, now time.Time) error {
 	if l.Most < 0 {
@@ -93,6 +108,7 @@ func (l Limit) Check(w Window, now time.Time) error {
 // takeLimits counts something with an id in all of some limits, or in none if one of them refuses
 // it.
 func (s *Service) takeLimits(ctx context.Context, limits []Limit, id string) error {
+	limits = slices.DeleteFunc(slices.Clone(limits), func(l Limit) bool { return l.Most < 0 && l.Keep == nil }) // nothing is counted
 	windows := make([]Window, len(limits))
 	err := rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) (err error) {
 		windows[i], err = s.Window(ctx, limits[i])

@@ -142,7 +142,9 @@ func (s *Service) findAudience(ctx context.Context, a feed.Activity) (to feed.Au
 	case p.Visibility == Locked:
 		some = p.Hubs
 	default:
-		group(feed.MaxFans, s.People.Fans(a.Actor))
+		to.Groups = append(to.Groups, feed.Group{List: s.People.Fans(a.Actor), Most: s.MaxFans, Rest: func(ctx context.Context, after string, rows []table.Row, isLast bool) (bool, error) {
+			return s.People.MarkFans(ctx, a.Actor, after, rows, isLast)
+		}})
 	}
 	for _, hub := range some {
 		if !slices.Contains(placed, hub) {

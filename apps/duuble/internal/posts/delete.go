@@ -126,7 +126,7 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 		if live {
 			return nil
 		}
-		return s.deletedRows().Add(ctx, now, id)
+		return s.addDeleted(ctx, there.AuthorID, now, id, manages)
 	})
 	if err != nil {
 		return u, err
@@ -199,6 +199,9 @@ func (s *Service) Purge(ctx context.Context) error {
 		if comment != "" {
 			return s.purgeComment(ctx, post, comment, false)
 		}
+		if err := s.unlistDeleted(ctx, row); err != nil {
+			return err
+		}
 		return s.purgePost(ctx, post, false, row.Props)
 	}))
 	return errors.Join(err, s.Repeats().Forget(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
@@ -214,6 +217,14 @@ func (s *Service) Purge(ctx context.Context) error {
 		if err := s.feed.Forget(ctx, u.ID); err != nil {
 			return err
 		}
+		if u.Erased { // of others those of late are gone for long
+			if err := s.feed.Erase(ctx, u.ID); err != nil {
+				return err
+			}
+			if err := s.People.ForgetWindows(ctx, u.ID); err != nil {
+				return err
+			}
+		}
 		if err := s.Manage.ForgetPerson(ctx, u.ID); err != nil {
 			return err
 		}
@@ -222,17 +233,13 @@ func (s *Service) Purge(ctx context.Context) error {
 }
 
 // Erase removes the account of a person for good, as Purge does after Keep, with all else that is
-// due. Rows that say when something is due, and how often the person did something of late, stay
-// until their time is over.
+// due. Rows that say when something is due stay until then. What a request wrote that was under way
+// meanwhile goes with the next Purge that comes AgainAfter later or more.
 func (s *Service) Erase(ctx context.Context, user string) error {
-	err := s.People.Erase(ctx, user)
-	if err == nil {
-		err = s.feed.Erase(ctx, user) // while the account can still be named, if it has to be done again
+	if err := s.People.Erase(ctx, user); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.Purge(ctx)
-	}
-	return err
+	return s.Purge(ctx)
 }
 
 // purgeWorks removes posts and comments of a person who has left, and the name on the votes.

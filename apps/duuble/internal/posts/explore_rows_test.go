@@ -394,6 +394,17 @@ func (x *explorer) atRest(ctx context.Context) (wrong error) {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: a follow beside a block", follow))
 		}
 	}
+	in := map[string]bool{} // hubs and numbers of their members
+	for _, row := range x.rows("Hubs", "") {
+		if user, is := strings.CutPrefix(row.Row, "m|"); is && present(row.Props) {
+			in[row.Partition+" "+accounts[user]] = true
+		}
+	}
+	for _, row := range x.rows("Hubs", "") {
+		if number, is := strings.CutPrefix(row.Row, "bn|"); is && in[row.Partition+" "+number] {
+			wrong = errors.Join(wrong, fmt.Errorf("%s: a member has a number that is banned", row.Partition))
+		}
+	}
 	for _, row := range x.rows("Sessions", "") { // C17
 		if slices.Contains(x.ended, row.Row) {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: a session goes on after it was told to have ended", row.Key))
@@ -419,6 +430,9 @@ func (x *explorer) hidden(ctx context.Context) (wrong error) {
 				return err
 			}
 			_, unseen := x.calm.Card(ctx, c, row.Props.Get("post_id").Str())
+			if target, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + row.Props.Get("post_id").Str(), Row: "!t|" + hub}); err == nil && isOut(target.Props) {
+				unseen = errors.New("taken out")
+			}
 			_, err = talks.Messages(ctx, c, hub, id, "", "", 10)
 			if err == nil && (len(in) == 0 || unseen != nil) {
 				wrong = errors.Join(wrong, fmt.Errorf("%s reads the discussion %s", c.UserID, id))

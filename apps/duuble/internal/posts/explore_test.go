@@ -104,8 +104,8 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "face", "picture", "leave", "return",
-		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound))
+	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "unsay", "ban", "unban", "take out", "put back", "face", "picture", "leave", "return",
+		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound), string(hubs.Banned))
 }
 
 // An explorer is one schedule.
@@ -177,6 +177,7 @@ func (x *explorer) service(rows *rowstore.Store, blobs blob.Store, queues queue.
 	s := service(x.t, queues, luck, accounts)
 	s.Ballot.SettleAfter = keepFor
 	s.Ballot.VoteMin = 1 // so that the votes of a few people are counted
+	s.MaxFans = 1        // so that others read what a person does
 	return s
 }
 
@@ -262,7 +263,7 @@ func (x *explorer) hear() {
 }
 
 var commands = strings.Split("vote vote vote vote vote follow follow follow unfollow block block unblock invite invite accept accept accept link join join approve approve approve approve reject "+
-	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave face leave return return back purge purge settle end end expire "+
+	"depart depart remove role post delete delete restore restore comment comment comment delete-comment delete-comment repost share discuss discuss say say say save unsave unsay unsay ban unban unban take-out put-back put-back face leave return return back purge purge settle end end expire "+
 	"message message message message message message message message wait wait wait wait-long wait-long wait-due wait-due", " ")
 
 // begin runs a command.
@@ -307,12 +308,12 @@ func (x *explorer) act(ctx context.Context, what string, s *posts.Service, i int
 		x.job(ctx, what, s)
 	case "follow", "unfollow", "block", "unblock":
 		x.tie(ctx, what, s, me, other)
-	case "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role":
+	case "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "ban", "unban":
 		roles := []string{hubs.Member, hubs.Admin, hubs.SuperAdmin}
 		switch what {
 		case "accept", "join":
 			roles = []string{""}
-		case "approve", "reject", "remove":
+		case "approve", "reject", "remove", "ban", "unban":
 			roles = roles[1:]
 		case "role":
 			roles = roles[2:]
@@ -334,7 +335,9 @@ func (x *explorer) act(ctx context.Context, what string, s *posts.Service, i int
 		}, nil)
 	case "leave", "return", "back":
 		x.account(ctx, what, s, i)
-	case "discuss", "say", "save", "unsave":
+	case "take out", "put back":
+		x.place(ctx, what, s, hub, post, x.claims[x.of(hub, i, hubs.Admin, hubs.SuperAdmin)])
+	case "discuss", "say", "save", "unsave", "unsay":
 		x.talk(ctx, what, s, hub, post, x.claims[x.of(hub, i, hubs.Member, hubs.Admin, hubs.SuperAdmin)])
 	default:
 		x.around(ctx, what, s, post, hub, me)
@@ -537,6 +540,14 @@ func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hu
 		x.do(what, thing(me.UserID), []string{me.UserID}, func() error { return s.Hubs.Remove(ctx, me, hub, me.UserID) }, in(me.UserID, absent))
 	case "remove":
 		x.do(what, thing(other.UserID), []string{other.UserID}, func() error { return s.Hubs.Remove(ctx, me, hub, other.UserID) }, in(other.UserID, absent))
+	case "ban":
+		x.do(what, thing(other.UserID), []string{other.UserID}, func() error { _, err := s.Hubs.Ban(ctx, me, hub, other.UserID); return err }, in(other.UserID, absent))
+	case "unban":
+		bans := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "bd|") })
+		if len(bans) > 0 {
+			ban := bans[x.Luck.IntN(len(bans))].Row
+			x.do(what, "", nil, func() error { return s.Hubs.EndBan(ctx, me, hub, ban[strings.LastIndexByte(ban, '|')+1:]) }, nil)
+		}
 	case "role":
 		role := hubs.Roles[x.Luck.IntN(len(hubs.Roles))]
 		x.do(what, thing(other.UserID), []string{other.UserID}, func() error {
@@ -669,6 +680,23 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 	}
 }
 
+// place has an admin take a post out of a hub, or put it back.
+func (x *explorer) place(ctx context.Context, what string, s *posts.Service, hub, post string, me people.Claim) {
+	change, out := s.TakeOut, true
+	if what == "put back" {
+		change, out = s.PutBack, false
+	}
+	author := ""
+	if row, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + post, Row: "!post"}); err == nil {
+		author = row.Props.Get("author_id").Str()
+	}
+	key := table.Key{Partition: "p|" + post, Row: "!t|" + hub}
+	x.do(what, "place "+post+" "+hub, []string{author}, func() error { return change(ctx, me, hub, post) }, x.is(what, "Posts", key, func(p table.Props) bool { return p == nil || isOut(p) == out }))
+}
+
+// isOut reports whether the target of a post is a hub out of which an admin took it.
+func isOut(target table.Props) bool { return !target.Get("taken_at").Time().IsZero() }
+
 // picture returns an upload of a picture of a person, or of none: the same of each request with a
 // key.
 func (x *explorer) picture(s *posts.Service, me people.Claim, purpose, key string) func(context.Context) (string, error) {
@@ -714,6 +742,14 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 			x.promise(err, promise{post: about, name: "Hubs", key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID}})
 			return err
 		}, nil)
+		return
+	}
+	if what == "unsay" {
+		said := slices.DeleteFunc(x.rows("Hubs", "d|"+hub+"|"+id), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "gi|") })
+		if len(said) > 0 {
+			message := strings.TrimPrefix(said[x.Luck.IntN(len(said))].Row, "gi|")
+			x.do(what, "", nil, func() error { return talks.DeleteMessage(ctx, me, hub, id, message) }, nil)
+		}
 		return
 	}
 	change, right := func() error { _, err := talks.Save(ctx, me, hub, id); return err }, present

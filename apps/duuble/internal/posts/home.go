@@ -16,6 +16,9 @@ import (
 const (
 	homeRound  = 25 // rows that are looked at together
 	homeRounds = 3  // of one page
+	// MaxBeyond is of how many people with many followers a home reads the lists: those whom its
+	// reader followed last. So a page costs as much, whomever one follows.
+	MaxBeyond = 20
 )
 
 // An Item is a post in a home.
@@ -43,15 +46,22 @@ func (s *Service) Home(ctx context.Context, c people.Claim, after string, limit 
 	if rest, ok := strings.CutPrefix(after, asDefault); ok {
 		return s.defaultHome(ctx, c, rest, limit)
 	}
-	var rows []feed.Row
-	var been []string
-	u, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		rows, err = s.feed.Home(ctx, c.UserID, after, homeRound)
+	var been, beyond []string
+	list := s.feed.Home(c.UserID, after)
+	u, err := s.People.Member(ctx, c, func(ctx context.Context) error {
+		return list.Fill(ctx, homeRound)
+	}, func(ctx context.Context) (err error) {
+		beyond, err = s.People.Beyond(ctx, c.UserID, MaxBeyond)
 		return err
 	}, func(ctx context.Context) (err error) {
 		been, err = s.Hubs.Been(ctx, c.UserID)
 		return err
 	})
+	var rows []feed.Row
+	if err == nil {
+		list.Add(beyond)
+		rows, err = list.Next(ctx, homeRound)
+	}
 	if err != nil {
 		return HomePage{}, err
 	}
@@ -85,7 +95,7 @@ func (s *Service) Home(ctx context.Context, c people.Claim, after string, limit 
 			page.Next = last
 			return page, nil
 		}
-		if rows, err = s.feed.Home(ctx, u.ID, last, homeRound); err != nil {
+		if rows, err = list.Next(ctx, homeRound); err != nil {
 			return HomePage{}, err
 		}
 	}

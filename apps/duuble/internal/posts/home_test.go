@@ -1,8 +1,11 @@
 package posts_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/people"
 	"prompthub/apps/duuble/internal/posts"
+	"prompthub/apps/duuble/internal/schema"
 	"prompthub/internal/fault"
 	"prompthub/internal/host/function"
 	"prompthub/internal/storage/queue"
@@ -167,6 +171,95 @@ func TestHome(t *testing.T) {
 	}
 }
 
+// TestBeyond: the homes of followers beyond those who followed last have what the others have, also
+// after a follow that was not there meanwhile comes back, and while one of them is not to see it.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.posts.MaxFans = 3
+	star := w.enter(2)
+	var fans []people.Claim
+	follow := func(c people.Claim, live bool) {
+		_, err := w.people.Follow(ctx, c, star.UserID, live)
+		require.NoError(t, err)
+		w.Pass(time.Second)
+		w.pump(0)
+	}
+	for i := range 6 {
+		fans = append(fans, w.enter(3+i))
+		follow(fans[i], true)
+	}
+	follow(fans[0], false) // is not there when the others are marked
+	leaver := fans[1]
+	require.NoError(t, w.people.Leave(ctx, leaver))
+	w.pump(0)
+	first := w.post(star, posts.Public)
+	w.pump(0)
+	tea := w.hub(star, 5) // in which is one from beyond
+	locked := w.post(star, posts.Locked, tea)
+	second := w.post(star, posts.Public)
+	w.pump(0)
+	follow(fans[0], true)
+	leaver = w.comeBack(4)
+	w.pump(0)
+	third := w.post(star, posts.Public)
+	w.pump(0)
+	all := []string{"post_created " + third, "post_created " + second, "post_created " + first}
+	for i, c := range []people.Claim{fans[0], leaver, fans[3], fans[4], fans[5]} {
+		require.Equal(t, all, w.home(c), i)
+	}
+	require.Equal(t, []string{all[0], all[1], "post_created " + locked, all[2]}, w.home(fans[2]))
+	require.Empty(t, w.differences())
+	require.Len(t, w.each("Users", schema.User(leaver.UserID), func(key string) bool { return strings.HasPrefix(key, "fb|") }), 1)
+	follow(leaver, false)
+	require.Empty(t, w.home(leaver))
+	_, err := w.people.Block(ctx, star, fans[0].UserID, true)
+	require.NoError(t, err)
+	require.Empty(t, w.home(fans[0]))
+	require.NoError(t, w.posts.Erase(ctx, star.UserID))
+	w.purge()
+	require.Empty(t, slices.DeleteFunc(w.traces(star.UserID), func(row string) bool {
+		return strings.HasPrefix(row, "Admin due|")
+	}))
+	require.Empty(t, w.home(fans[2]))
+	require.Empty(t, w.differences())
+}
+
+// TestBeyondIsBounded: a home reads the lists of MaxBeyond people, those that its reader followed
+// last, however many have many followers.
+func TestBeyondIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.posts.MaxFans = 1
+	var newest string
+	crowd := w.enter(2)
+	for i := range posts.MaxBeyond + 5 {
+		star := w.enter(10 + i)
+		for _, c := range []people.Claim{w.ann, crowd} {
+			_, err := w.people.Follow(ctx, c, star.UserID, true)
+			require.NoError(t, err)
+			w.Pass(time.Second)
+		}
+		newest = w.post(star, posts.Public)
+		w.pump(0)
+	}
+	var read atomic.Int32
+	counted := calls.Tables(w.db, func(ctx context.Context, c calls.Call) error {
+		if strings.Contains(c.Label, "act|") {
+			read.Add(1)
+		}
+		_, err := c.Do(ctx)
+		return err
+	})
+	page, err := w.over(counted, w.queues).Home(ctx, w.ann, "", 100)
+	require.NoError(t, err)
+	require.EqualValues(t, posts.MaxBeyond, read.Load())
+	require.Equal(t, newest, page.Items[0].ID)
+	require.Len(t, page.Items, posts.MaxBeyond)
+}
+
 // TestHomeOfLocked: an activity around a locked post is written into homes of members alone.
 func TestHomeOfLocked(t *testing.T) {
 	t.Parallel()
@@ -296,12 +389,16 @@ func TestCrashesOfFeeds(t *testing.T) {
 	for n := 0; ; n++ {
 		w := newWorld(t)
 		ctx := t.Context()
-		bob := w.enter(2)
+		w.posts.MaxFans = 1
+		bob, cid := w.enter(2), w.enter(3)
 		tea := w.hub(bob, 1)
-		_, err := w.people.Follow(ctx, w.ann, bob.UserID, true)
-		require.NoError(t, err)
+		for _, c := range []people.Claim{w.ann, cid} { // Ann is beyond
+			_, err := w.people.Follow(ctx, c, bob.UserID, true)
+			require.NoError(t, err)
+			w.Pass(time.Second)
+		}
 		for _, id := range []string{w.post(bob, posts.Public), w.post(bob, posts.Locked, tea)} {
-			_, err = w.posts.Vote(ctx, bob, id, ballot.Left)
+			_, err := w.posts.Vote(ctx, bob, id, ballot.Left)
 			require.NoError(t, err)
 			w.Pass(time.Second)
 			w.say(bob, id, "text", "")
@@ -312,6 +409,7 @@ func TestCrashesOfFeeds(t *testing.T) {
 			c.Left = 1 << 30 // no accident
 		}
 		jobs := w.over(c.Over(w.db, w.queues))
+		jobs.MaxFans = 1
 		for range 3 { // a job may send another message
 			for _, trigger := range append(jobs.Triggers(), jobs.People.Triggers()...) {
 				if trigger.Queue == "" {
@@ -329,7 +427,8 @@ func TestCrashesOfFeeds(t *testing.T) {
 		for range 3 {
 			w.pump(2 * time.Minute)
 		}
-		got := fmt.Sprint(w.home(w.ann), len(w.traces("post_")))
+		stored := slices.DeleteFunc(w.traces("post_"), func(row string) bool { return strings.HasPrefix(row, "Lists home|") }) // that come with a follow, or later
+		got := fmt.Sprint(w.home(w.ann), w.home(cid), len(stored), len(w.traces("fb|")))
 		if n == 0 {
 			want = got
 			require.Contains(t, want, "post_commented")

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/duuble/internal/assets"
 	"prompthub/apps/duuble/internal/discussions"
 	"prompthub/apps/duuble/internal/duubletest"
 	"prompthub/apps/duuble/internal/hubs"
@@ -264,16 +266,29 @@ func TestTakenOut(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
+// crashes calls run with a hub and another process, to one of whose calls an accident happens, until
+// there is no such call, after least at the earliest.
+func crashes(t *testing.T, least int, run func(x *tea, over *posts.Service, what string)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		x := newWorld(t).tea()
+		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
+		what := fmt.Sprintf("call %d", n)
+		run(x, x.over(c.Over(x.db, x.queues)), what)
+		require.Empty(t, x.differences(), what)
+		if c.Left > 0 {
+			require.Greater(t, n, least, "accidents never happened")
+			return
+		}
+	}
+}
+
 // TestCrashesOfTakingOut: after any accident to any call, sent again, the post is out and its
 // author is told once.
 func TestCrashesOfTakingOut(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		x := newWorld(t).tea()
+	crashes(t, 8, func(x *tea, over *posts.Service, what string) {
 		ctx := t.Context()
-		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-		over := x.over(c.Over(x.db, x.queues))
-		what := fmt.Sprintf("call %d", n)
 		_ = over.TakeOut(ctx, x.by["chief"], x.hub, x.locked)
 		require.NoError(t, x.posts.TakeOut(ctx, x.by["chief"], x.hub, x.locked), what)
 		x.pump(2 * time.Minute)
@@ -285,12 +300,31 @@ func TestCrashesOfTakingOut(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, told, what)
-		require.Empty(t, x.differences(), what)
-		if c.Left > 0 {
-			require.Greater(t, n, 8, "accidents never happened")
-			break // there is no such call
-		}
-	}
+	})
+}
+
+// TestCrashesOfDeletedMessages: after any accident to any call, sent again, a message has neither
+// its text nor its picture any more, and its place.
+func TestCrashesOfDeletedMessages(t *testing.T) {
+	t.Parallel()
+	crashes(t, 5, func(x *tea, over *posts.Service, what string) {
+		ctx := t.Context()
+		files := len(x.files())
+		shown := x.upload(x.by["author"], assets.Message)
+		m, err := x.talks.Say(ctx, x.by["author"], x.hub, x.talk, posts.Said{Text: "four cups", Picture: shown}, "", "")
+		require.NoError(t, err)
+		_ = discussions.New(over).DeleteMessage(ctx, x.by["chief"], x.hub, x.talk, m.ID)
+		require.NoError(t, x.talks.DeleteMessage(ctx, x.by["chief"], x.hub, x.talk, m.ID), what)
+		x.pump(2 * time.Minute)
+		x.Pass(15 * time.Minute)
+		require.NoError(t, x.shown.Sweep(ctx))
+		require.Empty(t, x.traces("four cups"), what)
+		require.Len(t, x.files(), files, what)
+		page, err := x.talks.Messages(ctx, x.by["author"], x.hub, x.talk, "", "", 10)
+		require.NoError(t, err)
+		require.Len(t, page.Items, 2, what)
+		require.Equal(t, discussions.ByAdmin, page.Items[0].DeletedBy, what)
+	})
 }
 
 // TestDeletedMessages: a message that is deleted keeps its place, its author and its replies, and
@@ -426,16 +460,39 @@ func TestBansAtOnce(t *testing.T) {
 	}
 }
 
+// TestBanWhileOneJoins: a person joins when a ban has read that the person is no member, and before
+// it reads how many there are, if it does that late: the person is out.
+func TestBanWhileOneJoins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := newWorld(t).tea()
+		ctx := t.Context()
+		stranger := x.by["stranger"]
+		var once sync.Once
+		slow := calls.Tables(x.db, func(ctx context.Context, c calls.Call) error {
+			if strings.Contains(c.Label, "c|00") && strings.HasPrefix(c.Label, "get") {
+				time.Sleep(time.Second)
+			}
+			_, err := c.Do(ctx)
+			if c.Label == "get Hubs h|"+x.hub+" / m|"+stranger.UserID {
+				once.Do(func() { x.joins(x.by["boss"], x.hub, stranger, 7) })
+			}
+			return err
+		})
+		_, err := x.over(slow, x.queues).Hubs.Ban(ctx, x.by["boss"], x.hub, stranger.UserID)
+		require.NoError(t, err)
+		in, err := x.posts.Hubs.In(ctx, stranger.UserID, []string{x.hub})
+		require.NoError(t, err)
+		require.Empty(t, in)
+	})
+}
+
 // TestCrashesOfBans: after any accident to any call of a ban and of its end, sent again, all is as
 // if each had been sent once.
 func TestCrashesOfBans(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		x := newWorld(t).tea()
+	crashes(t, 15, func(x *tea, over *posts.Service, what string) {
 		ctx := t.Context()
-		c := &calls.Crash{Left: n, Accident: calls.Accident{Lands: n%2 == 0, GoesOn: n%4 < 2}}
-		over := x.over(c.Over(x.db, x.queues))
-		what := fmt.Sprintf("call %d", n)
 		_, _ = over.Hubs.Ban(ctx, x.by["boss"], x.hub, x.by["target"].UserID)
 		b, err := x.posts.Hubs.Ban(ctx, x.by["boss"], x.hub, x.by["target"].UserID)
 		require.NoError(t, err, what)
@@ -450,12 +507,7 @@ func TestCrashesOfBans(t *testing.T) {
 			}
 		}
 		x.joins(x.by["boss"], x.hub, x.by["target"], 6)
-		require.Empty(t, x.differences(), what)
-		if c.Left > 0 {
-			require.Greater(t, n, 15, "accidents never happened")
-			break // there is no such call
-		}
-	}
+	})
 }
 
 // TestCopies: managers see what is reported as it was, after it was deleted too, without being in
@@ -540,7 +592,7 @@ func TestDeleteReported(t *testing.T) {
 	for _, of := range []manage.Target{{Kind: manage.APerson, ID: x.by["author"].UserID}, {Kind: manage.AHub, ID: x.hub}} {
 		r, _, err := x.posts.Manage.Report(ctx, member, of, "spam", "")
 		require.NoError(t, err)
-		for _, code := range map[string][]fault.Code{manage.APerson: {manage.NotDeletable}, manage.AHub: {"", manage.NotDeletable}}[of.Kind] {
+		for _, code := range map[string][]fault.Code{manage.APerson: {manage.NotDeletable}, manage.AHub: {"", ""}}[of.Kind] {
 			_, err = x.posts.Manage.DeleteReported(ctx, x.ann, r.ID)
 			require.Equal(t, code, fault.CodeOf(err), of.Kind)
 		}
@@ -552,6 +604,50 @@ func TestDeleteReported(t *testing.T) {
 	require.Equal(t, manage.ReportNotFound, fault.CodeOf(err))
 	x.pump(2 * time.Minute)
 	require.Empty(t, x.differences())
+}
+
+// TestDeleteReportedPicture: of a person or a hub managers delete the picture that was reported, and
+// no other one that is there meanwhile.
+func TestDeleteReportedPicture(t *testing.T) {
+	t.Parallel()
+	for _, changed := range []bool{false, true} {
+		x := newWorld(t).tea()
+		ctx := t.Context()
+		boss, other := x.by["boss"], ""
+		upload := func(purpose string, file []byte) string {
+			id, err := x.shown.Upload(ctx, boss, purpose, file, "")
+			require.NoError(t, err)
+			return id
+		}
+		x.face(boss, upload(assets.Profile, duubletest.PNG))
+		var ids []string
+		for _, of := range []manage.Target{{Kind: manage.APerson, ID: boss.UserID}, {Kind: manage.AHub, ID: x.hub}} {
+			r, _, err := x.posts.Manage.Report(ctx, x.by["member"], of, "abuse", "")
+			require.NoError(t, err)
+			ids = append(ids, r.ID)
+		}
+		if changed {
+			other = upload(assets.Hub, duubletest.Photo)
+			_, err := x.posts.Hubs.Edit(ctx, boss, x.hub, hubs.Change{Picture: &other})
+			require.NoError(t, err)
+			x.face(boss, upload(assets.Profile, duubletest.Photo))
+		}
+		for _, id := range ids {
+			for range 2 {
+				r, err := x.posts.Manage.DeleteReported(ctx, x.ann, id)
+				require.NoError(t, err)
+				require.Equal(t, manage.Resolved, r.Status)
+			}
+		}
+		tea, err := x.posts.Hubs.Get(ctx, boss, x.hub)
+		require.NoError(t, err)
+		require.Equal(t, other, tea.Picture)
+		face, err := x.people.PictureOf(ctx, boss.UserID)
+		require.NoError(t, err)
+		require.Equal(t, changed, face != "")
+		x.pump(2 * time.Minute)
+		require.Empty(t, x.differences())
+	}
 }
 
 // TestSuspension: a person who is suspended does nothing but sign out and leave, until the time is

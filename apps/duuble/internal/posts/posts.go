@@ -20,6 +20,7 @@ import (
 	"prompthub/apps/duuble/internal/ballot"
 	"prompthub/apps/duuble/internal/feed"
 	"prompthub/apps/duuble/internal/hubs"
+	"prompthub/apps/duuble/internal/lists"
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/apps/duuble/internal/notices"
 	"prompthub/apps/duuble/internal/people"
@@ -41,6 +42,7 @@ type Service struct {
 	Config
 	Manage  *manage.Service
 	Around  Around
+	MaxFans int // how many followers get an activity in their homes: feed.MaxFans
 	feed    *feed.Service
 	notices *notices.Service
 }
@@ -77,7 +79,7 @@ type Around struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	s := &Service{Config: c, Around: Around{
+	s := &Service{Config: c, MaxFans: feed.MaxFans, Around: Around{
 		Forget: func(context.Context, string, []string) error { return nil },
 		Disown: func(context.Context, string) error { return nil },
 	}}
@@ -87,6 +89,7 @@ func New(c Config) *Service {
 	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.findAudience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
 	c.People.Followed = s.feed.Bring
 	c.Hubs.Events = hubs.Events{Begin: s.feed.Begin, Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
+	c.Hubs.Acts.Posts = func(hub string) lists.List { return lists.List{Table: c.Tables.Lists, Partition: inHub(hub)} }
 	return s
 }
 

@@ -391,8 +391,8 @@ func (s *Service) PictureOf(ctx context.Context, thing string) (string, error) {
 }
 
 // removeReported deletes what is reported, for those who manage the service: of a person or a hub
-// the picture.
-func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.Target) error {
+// the picture that was there then, of which a copy is the picture of the report.
+func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.Target, copied string) error {
 	post, id, _ := strings.Cut(t.ID, "|")
 	switch t.Kind {
 	case manage.APost:
@@ -406,15 +406,20 @@ func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.T
 	case manage.AMessage:
 		return s.Around.Remove(ctx, t)
 	}
+	if copied == "" {
+		return fault.Coded(fault.Conflict, manage.NotDeletable, "there is no picture to delete; people and hubs are not deleted so: suspend the person, or delete what is in the hub")
+	}
 	picture, err := s.PictureOf(ctx, t.Name())
-	if err == nil {
+	is := false
+	if err == nil && picture != "" {
+		is, err = s.People.Assets.AreAlike(ctx, picture, copied)
+	}
+	if err == nil && is {
 		err = s.People.Assets.Release(ctx, picture)
 	}
 	switch {
-	case err != nil:
+	case err != nil || !is: // it is gone, or another one is there
 		return err
-	case picture == "":
-		return fault.Coded(fault.Conflict, manage.NotDeletable, "there is no picture to delete; people and hubs are not deleted so: suspend the person, or delete what is in the hub")
 	case t.Kind == manage.AHub:
 		return s.Hubs.DropPicture(ctx, t.ID, picture)
 	}

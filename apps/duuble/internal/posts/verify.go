@@ -39,7 +39,7 @@ func (s *Service) Repair(ctx context.Context) error {
 				err = s.feed.Note(ctx, p.activity())
 			}
 			if err == nil && !p.isLive() {
-				err = s.deletedRows().Add(ctx, p.deletedAt, id)
+				err = s.addDeleted(ctx, p.AuthorID, p.deletedAt, id, p.removed)
 			}
 		case strings.HasPrefix(row.Key.Row, "o|"):
 			var text []byte
@@ -104,8 +104,12 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		}
 		return err
 	}
+	swept, err := s.feed.Swept(ctx)
+	if err != nil {
+		return 0, err
+	}
 	noted := func(id string, a feed.Activity) error {
-		is, err := s.feed.IsNoted(ctx, a)
+		is, err := s.feed.IsNoted(ctx, a, swept)
 		if err == nil && !is {
 			report(fmt.Sprintf("post %s: the list of a person's activities has no %s", id, a.Type))
 		}
@@ -151,6 +155,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			if unread == nil && !p.isLive() {
 				unread = there(s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
 			}
+			if unread == nil && !p.isLive() && !p.removed && !s.isGone(p) {
+				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id), fmt.Sprintf("post %s: its author has deleted it, and does not find it", id))
+			}
 			if unread == nil {
 				unread = s.verifyRepost(ctx, *p, report)
 			}
@@ -192,8 +199,12 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 	if err := s.Manage.VerifyRows(ctx, report); err != nil {
 		return rows, err
 	}
+	told, err := s.feed.VerifyRows(ctx, s.People.Exists, report)
+	if err != nil {
+		return rows, err
+	}
 	users, err := s.verifyCounts(ctx, report)
-	return rows + users, err
+	return rows + told + users, err
 }
 
 // verifyCounts compares the counts of users with the rows that they count.

@@ -1,8 +1,8 @@
 // Package schema says where the rows of Duuble are: names of tables, ids, and keys in time.
 //
 //	Users     u|{user}      me · id|phone · c|{nn} · po|{post} · uv|{inv}|{post} · h|{hub} · jr|{inv}|{request}
-//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user}
-//	                        bl|{user} · br|{user} · w|{word} · co|{post}|{comment} · sh|{post}|{inv}|{share}
+//	                        fo|{user} · fod|{inv}|{user} · fr|{user} · frd|{inv}|{user} · fb|{inv}|{user} · fans
+//	                        bl|{user} · br|{user} · w|{word} · pd|{inv}|{post} · co|{post}|{comment} · sh|{post}|{inv}|{share}
 //	                        as|{asset} · ms|{hub}|{discussion}|{message} · bn|{hub}|{ban} · sv|{hub}|{discussion} · svd|{inv}|{discussion}
 //	Names     phone|{hmac}, name|{lower}, idem|{hash}, link|{lower}, tok|{sha256}, as|{asset}      r
 //	          ph|{hmac}      {time}|{invitation}

@@ -25,6 +25,12 @@ const (
 	mostOfPerson = 5
 )
 
+// How long a browser waits before it asks again.
+const (
+	againAfter = time.Second
+	restFor    = time.Minute
+)
+
 // Config is what a Service needs.
 type Config struct {
 	Posts *posts.Service
@@ -89,6 +95,9 @@ func (s *Service) endFirst(is func(*place) bool) {
 // A Stream is one that is open. Its caller must call Write, which ends it.
 type Stream struct {
 	*Service
+	// Rests says that it looks once, and that a browser asks again after restFor: so a page of which
+	// no one takes notice keeps no instance up.
+	Rests  bool
 	ctx    context.Context
 	leave  func()
 	caller people.Claim
@@ -118,8 +127,12 @@ func (st *Stream) lookForNews() (err error) {
 // data that a client gets of each.
 func (st *Stream) Write(w io.Writer, data func(posts.Notification) (string, error)) error {
 	defer st.leave()
-	_, _ = io.WriteString(w, "retry: 1000\n\n") // the client has gone away
-	for len(st.news) == 0 && st.Posts.Now().Sub(st.since) < st.For {
+	again := againAfter
+	if st.Rests {
+		again = restFor
+	}
+	_, _ = fmt.Fprintf(w, "retry: %d\n\n", again.Milliseconds()) // the client has gone away
+	for !st.Rests && len(st.news) == 0 && st.Posts.Now().Sub(st.since) < st.For {
 		if st.Posts.Sleep(st.ctx, st.Poll) != nil || st.lookForNews() != nil {
 			return nil // the next stream tells of an error
 		}

@@ -73,6 +73,7 @@ func (s *web) stream(r *request) error {
 	if err != nil {
 		return err
 	}
+	open.Rests = r.URL.Query().Has("rest")
 	r.leave()
 	stream.SetHeaders(r.w.Header().Set)
 	return open.Write(r.w, func(n posts.Notification) (string, error) {

@@ -315,6 +315,8 @@ func TestStreamOfPage(t *testing.T) {
 	require.Equal(t, "text/event-stream", rec.Header().Get("Content-Type"))
 	require.Equal(t, "no-store", rec.Header().Get("Cache-Control"))
 	require.Equal(t, "retry: 1000\n\n", rec.Body.String())
+	rec = w.visit("GET", "/app/notifications/stream?after="+after+"&rest", "")
+	require.Equal(t, "retry: 60000\n\n", rec.Body.String(), "of a page that rests")
 }
 
 // TestForms: a form of another site does nothing, a vote has five values and no other, and texts

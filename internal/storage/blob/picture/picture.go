@@ -68,7 +68,9 @@ type Picture struct {
 
 // A Maker makes pictures. The pictures that it decodes at a time have no more pixels together than
 // one may have: the decoder of a progressive JPEG file takes up to 24 bytes for each. They also
-// leave half of the processors to other requests.
+// leave half of the processors to other requests. Slow pictures have a line of their own, of which
+// one waits with all others for room, so that the pictures of others come in between; and a line
+// that is long takes no more.
 type Maker struct {
 	most   int // pixels of a picture
 	pixels *semaphore.Weighted
@@ -76,7 +78,11 @@ type Maker struct {
 
 	mu    sync.Mutex
 	turns map[string]*turn // of callers
+	slow  turn             // of slow pictures
 }
+
+// maxSlow is how many slow pictures wait or are made.
+const maxSlow = 3
 
 // A turn is that of a caller, of whom one picture is made at a time.
 type turn struct {
@@ -92,7 +98,7 @@ func NewMaker() *Maker { return NewMakerOf(maxPixels) }
 func NewMakerOf(pixels int) *Maker {
 	return &Maker{
 		most: pixels, pixels: semaphore.NewWeighted(int64(pixels)), least: pixels / max(runtime.GOMAXPROCS(0)/2, 1),
-		turns: make(map[string]*turn),
+		turns: make(map[string]*turn), slow: turn{taken: semaphore.NewWeighted(1)},
 	}
 }
 
@@ -103,7 +109,7 @@ func (m *Maker) Make(ctx context.Context, caller string, file []byte, side int) 
 	if err != nil {
 		return Picture{}, err
 	}
-	leave, err := m.enter(ctx, caller, s.pixels)
+	leave, err := m.enter(ctx, caller, s.pixels, s.slow)
 	if err != nil {
 		return Picture{}, err
 	}
@@ -121,13 +127,22 @@ func (m *Maker) Make(ctx context.Context, caller string, file []byte, side int) 
 }
 
 // enter waits until the caller has a turn and there is room for some pixels.
-func (m *Maker) enter(ctx context.Context, caller string, pixels int) (leave func(), err error) {
+func (m *Maker) enter(ctx context.Context, caller string, pixels int, slow bool) (leave func(), err error) {
 	within, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	own := m.want(caller)
 	weight := int64(max(pixels, m.least))
+	leaveLine := func() {}
 	if err = own.Acquire(within, 1); err == nil {
-		if err = m.pixels.Acquire(within, weight); err != nil {
+		if slow {
+			leaveLine, err = m.enterLine(within)
+		}
+		if err == nil {
+			if err = m.pixels.Acquire(within, weight); err != nil {
+				leaveLine()
+			}
+		}
+		if err != nil {
 			own.Release(1)
 		}
 	}
@@ -137,9 +152,35 @@ func (m *Maker) enter(ctx context.Context, caller string, pixels int) (leave fun
 	}
 	return func() {
 		m.pixels.Release(weight)
+		leaveLine()
 		own.Release(1)
 		m.unwant(caller)
 	}, nil
+}
+
+var errLong = errors.New("the line is long")
+
+// enterLine waits in the line of slow pictures, unless it is long.
+func (m *Maker) enterLine(ctx context.Context) (leave func(), err error) {
+	m.mu.Lock()
+	full := m.slow.wanted == maxSlow
+	if !full {
+		m.slow.wanted++
+	}
+	m.mu.Unlock()
+	if full {
+		return nil, errLong
+	}
+	out := func() {
+		m.mu.Lock()
+		m.slow.wanted--
+		m.mu.Unlock()
+	}
+	if err := m.slow.taken.Acquire(ctx, 1); err != nil {
+		out()
+		return nil, err
+	}
+	return func() { m.slow.taken.Release(1); out() }, nil
 }
 
 func (m *Maker) want(caller string) *semaphore.Weighted {

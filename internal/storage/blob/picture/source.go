@@ -28,6 +28,10 @@ const (
 	// nothing has some bytes, and costs as much as any other.
 	maxSamples = 20 * maxPixels
 
+	// slowSamples is from how many on a JPEG file is slow. One of a camera has up to three for each
+	// pixel; a progressive one of four inks and 13 megapixels has 260 million, which take seconds.
+	slowSamples = 4 * maxPixels
+
 	// maxLossless is how many bytes of a WebP file may be of its lossless kind, in which a few bytes
 	// make a large table, besides the groups of tables.
 	maxLossless = 1 << 20
@@ -38,6 +42,7 @@ type source struct {
 	decode func(io.Reader) (image.Image, error)
 	pixels int // whose memory it takes
 	turn   int // EXIF orientation
+	slow   bool
 }
 
 // The media types of the kinds of files.
@@ -80,12 +85,12 @@ func firstFrame(r io.Reader) (image.Image, error) {
 func recognize(file []byte, most int) (s source, err error) {
 	var c image.Config
 	var why string
-	lossless := false
+	lossless, slow := false, false
 	switch TypeOf(file) {
 	case typeJPEG:
 		c, err = jpeg.DecodeConfig(bytes.NewReader(file))
 		s = source{decode: jpeg.Decode, turn: orientation(exifOfJPEG(file))}
-		why = checkScans(file)
+		slow, why = checkScans(file)
 	case typePNG:
 		c, err = png.DecodeConfig(bytes.NewReader(file))
 		s = source{decode: png.Decode, turn: orientation(first(pngChunks(file), "eXIf"))}
@@ -114,6 +119,7 @@ func recognize(file []byte, most int) (s source, err error) {
 	case why != "":
 		return source{}, notAnImage(most, why)
 	}
+	s.slow = slow
 	if s.pixels = c.Width * c.Height; lossless {
 		s.pixels = most
 	}
@@ -173,13 +179,13 @@ const (
 )
 
 // checkScans refuses a JPEG file of too many segments or scans, or whose scans walk too many
-// samples.
-func checkScans(file []byte) (why string) {
+// samples, and says whether it takes seconds to walk them.
+func checkScans(file []byte) (slow bool, why string) {
 	var components map[byte]int // the samples of each
 	most, parts, scans, samples := 0, 0, 0, 0
 	for marker, body := range segments(file) {
 		if parts++; parts > maxParts {
-			return tooManyParts
+			return false, tooManyParts
 		}
 		switch marker {
 		case sequential, extended, progressive:
@@ -194,11 +200,11 @@ func checkScans(file []byte) (why string) {
 				samples += components[body[i]]
 			}
 			if scans > most || samples > maxSamples {
-				return "it has too many scans; save it anew, or as a baseline JPEG"
+				return false, "it has too many scans; save it anew, or as a baseline JPEG"
 			}
 		}
 	}
-	return ""
+	return samples > slowSamples, ""
 }
 
 // samplesOf returns how many samples each component of a frame has that a scan of it walks: those

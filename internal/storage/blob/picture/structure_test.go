@@ -12,6 +12,7 @@ import (
 	"image/png"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -489,6 +490,45 @@ func TestDecodingEnds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// TestSlowPictures: of slow pictures of many callers one is made at a time and two wait, and others
+// are refused at once; a picture that is not slow comes before those that wait.
+func TestSlowPictures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMaker()
+		began := time.Now()
+		var order []string
+		var mu sync.Mutex
+		enter := func(caller string, slow bool) error {
+			leave, err := m.enter(t.Context(), caller, maxPixels, slow)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			order = append(order, caller)
+			mu.Unlock()
+			time.Sleep(2 * time.Second)
+			leave()
+			return nil
+		}
+		var all sync.WaitGroup
+		for i := range maxSlow {
+			all.Go(func() { require.NoError(t, enter(fmt.Sprint("slow", i), true)) })
+			synctest.Wait()
+		}
+		for i := range 5 {
+			require.Error(t, enter(fmt.Sprint("more", i), true))
+		}
+		require.Zero(t, time.Since(began), "at once")
+		require.NoError(t, enter("other", false))
+		require.Equal(t, []string{"slow0", "other"}, order[:2])
+		all.Wait()
+		require.Len(t, order, maxSlow+1)
+		require.NoError(t, enter("later", true))
+		require.Zero(t, m.slow.wanted)
+	})
+}
+
 // TestTurns: one picture of a caller is made at a time, and all together have no more pixels than
 // the largest has. A request that waits longer than ten seconds is told when to come again.
 func TestTurns(t *testing.T) {
@@ -497,9 +537,9 @@ func TestTurns(t *testing.T) {
 		m := NewMaker()
 		m.least = 1
 		began := time.Now()
-		leave, err := m.enter(t.Context(), "anna", 10)
+		leave, err := m.enter(t.Context(), "anna", 10, false)
 		require.NoError(t, err)
-		other, err := m.enter(t.Context(), "bob", maxPixels-10)
+		other, err := m.enter(t.Context(), "bob", maxPixels-10, false)
 		require.NoError(t, err)
 		require.Zero(t, time.Since(began))
 		for _, caller := range []string{"anna", "carol"} { // her first is being made; there is no room
@@ -513,16 +553,16 @@ func TestTurns(t *testing.T) {
 			require.Equal(t, maxWait, time.Since(began))
 		}
 		go func() { time.Sleep(time.Second); leave() }()
-		leave, err = m.enter(t.Context(), "anna", 10) // once the first has left
+		leave, err = m.enter(t.Context(), "anna", 10, false) // once the first has left
 		require.NoError(t, err)
 		leave()
 		other()
 		require.Empty(t, m.turns)
 		gone, cancel := context.WithCancel(t.Context())
-		leave, err = m.enter(t.Context(), "anna", 10)
+		leave, err = m.enter(t.Context(), "anna", 10, false)
 		require.NoError(t, err)
 		go func() { time.Sleep(time.Second); cancel() }()
-		_, err = m.enter(gone, "anna", 10)
+		_, err = m.enter(gone, "anna", 10, false)
 		require.ErrorIs(t, err, context.Canceled)
 		leave()
 		require.Empty(t, m.turns)

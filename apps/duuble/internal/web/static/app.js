@@ -66,10 +66,12 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 // While a page can be seen, notifications come to it by a stream. The link to all of them counts
-// those that are new, and the page that lists them shows them.
+// those that are new, and the page that lists them shows them. The stream of a page that a person
+// has not touched for two minutes rests: it asks once a minute, until the person does.
 
 const link = document.querySelector("[data-stream]");
-let after = link.dataset.after, source;
+const restAfter = 12e4;
+let after = link.dataset.after, source, rests = false, timer;
 
 const tell = (event) => {
   after = event.lastEventId;
@@ -90,9 +92,19 @@ const listen = () => {
   source?.close();
   source = undefined;
   if (document.hidden) return;
-  source = new EventSource(`${link.dataset.stream}?after=${after}`);
+  source = new EventSource(`${link.dataset.stream}?after=${after}${rests ? "&rest" : ""}`);
   source.addEventListener("notification", tell);
 };
 
-document.addEventListener("visibilitychange", listen);
+const stir = () => {
+  clearTimeout(timer);
+  timer = setTimeout(() => { rests = true; listen(); }, restAfter);
+  if (!rests) return;
+  rests = false;
+  listen();
+};
+
+for (const what of ["pointermove", "pointerdown", "keydown", "scroll"]) addEventListener(what, stir, { passive: true });
+document.addEventListener("visibilitychange", () => { stir(); listen(); });
+stir();
 listen();
