@@ -247,6 +247,8 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo(post).Click(".menu summary").Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
 	browsertest.Accessible(ann, axe, "a post that is deleted")
 	carol.GoTo(post).Reads("There is no such post")
+	ann.Sends("main a[href$='/me/deleted']").Reads("Is tea better than coffee?")
+	browsertest.Accessible(ann, axe, "deleted posts")
 	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("of 9 votes are counted").Reads("1 comment")
 	ann.Resize(desktop)
 	for _, path := range []string{"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {

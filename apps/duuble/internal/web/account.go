@@ -80,6 +80,7 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
 	s.tiePages()
 	s.handle("GET "+Prefix+"/me/votes", member, s.votes)
+	s.handle("GET "+Prefix+"/me/deleted", member, s.deletedPosts)
 	s.hubPages()
 	s.discussionPages()
 	s.handle("GET "+Prefix+"/search", member, s.search)

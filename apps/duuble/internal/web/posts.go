@@ -314,6 +314,34 @@ func (s *web) restorePost(r *request) error {
 	return nil
 }
 
+// A deletedBody is a page of posts that their author can bring back.
+type deletedBody struct {
+	Posts []deletedPost
+	More  string
+}
+
+// A deletedPost is one of them, by its question or whose it is.
+type deletedPost struct {
+	posts.DeletedPost
+	Name string
+}
+
+func (s *web) deletedPosts(r *request) error {
+	after, err := position(r)
+	if err != nil {
+		return err
+	}
+	all, next, err := s.Posts.Deleted(r.Context(), r.claim, after, perPage)
+	if err != nil {
+		return err
+	}
+	body := deletedBody{More: more(r.URL.Path, next)}
+	for _, one := range all {
+		body.Posts = append(body.Posts, deletedPost{one, titleOf(one.Card)})
+	}
+	return s.render(r, http.StatusOK, page{Name: "deleted-posts", Title: "Your deleted posts", Body: body})
+}
+
 func (s *web) deleteComment(r *request) error {
 	post := r.PathValue("id")
 	if err := s.Posts.DeleteComment(r.Context(), r.claim, post, r.PathValue("comment")); err != nil {
