@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -89,7 +90,10 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "sign-in")
 	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("is wrong")
 	ann.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Sees("location.pathname === '/app/settings'")
-	browsertest.Accessible(ann.GoTo("/app/reset"), axe, "reset")
+	for _, page := range []string{"reset", "forgot", "confirm?token=x", "confirm-email?token=x"} {
+		browsertest.Accessible(ann.GoTo("/app/"+page), axe, page)
+		ann.Shots(strings.TrimSuffix(page, "?token=x"))
+	}
 	browsertest.Accessible(ann.GoTo("/app/nothing"), axe, "nothing")
 
 	bob := b.Visit(t, url, plain).GoTo("/app/sign-up").Reads("Регистрация")

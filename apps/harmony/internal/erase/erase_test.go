@@ -223,7 +223,7 @@ func found(w *world, values []string) (all []string) {
 			look("files", item.Name)
 		}
 	}
-	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
+	for _, name := range []string{meet.QueueLists, meet.QueuePairs, meet.QueueMails} {
 		for _, name := range []string{name, queue.Poison(name)} {
 			list, err := w.Queues.Receive(ctx, name, queue.MaxReceive, time.Second)
 			require.NoError(w.T, err)

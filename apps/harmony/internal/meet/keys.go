@@ -23,6 +23,9 @@
 //	Matches          userId / otherId             in both directions
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
 //
+//	Mails            JOIN_{c} / id                a registration that waits for its mail to be answered
+//	                 DAY_{yyyyMMdd} / {kind}_{hash of address}, all   how many mails were sent on a day
+//
 //	State            tidy / its walks             places of timers
 //	                 DUE_{yyyyMMdd} / {t}_account_{userId}   an account that was deleted on that day: see package erase
 //
@@ -75,6 +78,7 @@ type Tables struct {
 	UserChats string `table:"UserChats"`
 	Messages  string `table:"Messages"`
 	State     string `table:"State"`
+	Mails     string `table:"Mails"`
 }
 
 // All returns the names.

@@ -27,17 +27,24 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
 	s.enter("POST "+Prefix+"/sign-in", s.signIn)
 	s.handle("POST "+Prefix+"/sign-out", s.signOut)
-	s.handle("GET "+Prefix+"/reset", s.resetPage)
+	s.handle("GET "+Prefix+"/reset", func(r *request) error { return s.tokenPage(r, resetPage) })
 	s.enter("POST "+Prefix+"/reset", s.reset)
+	s.handle("GET "+Prefix+"/forgot", func(r *request) error { return s.render(r, http.StatusOK, forgotPage) })
+	s.enter("POST "+Prefix+"/forgot", s.forgot)
+	s.handle("GET "+Prefix+"/confirm", func(r *request) error { return s.tokenPage(r, confirmPage) })
+	s.enter("POST "+Prefix+"/confirm", s.confirm)
+	s.handle("GET "+Prefix+"/confirm-email", func(r *request) error { return s.tokenPage(r, confirmEmailPage) })
+	s.enter("POST "+Prefix+"/confirm-email", s.confirmEmail)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
 	s.pictures("POST "+Prefix+"/me/photos", s.addPhoto)
 	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
 	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
-	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })
+	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, nil) })
 	s.members("POST "+Prefix+"/settings/preferences", s.savePreferences)
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
+	s.members("POST "+Prefix+"/settings/email", s.saveEmail)
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
 	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
@@ -133,12 +140,23 @@ func (s *web) signUpPage(r *request) error {
 }
 
 func (s *web) signUp(r *request) error {
-	in, err := s.Service.Register(r.Context(), meet.Registration{
+	registration := meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
 		Language: r.lang, By: r.asker(),
-	})
+	}
+	var in meet.SignedIn
+	var err error
+	if s.Service.SendsMail() {
+		err = s.Service.Join(r.Context(), registration)
+	} else {
+		in, err = s.Service.Register(r.Context(), registration)
+	}
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
+	}
+	if s.Service.SendsMail() {
+		goOn(r, Prefix+"/sign-in?done=mail-join")
+		return nil
 	}
 	r.keep(in)
 	goOn(r, Prefix+"/me?done=registered")
@@ -163,14 +181,24 @@ func (s *web) signInPage(r *request) error {
 		goOn(r, to)
 		return nil
 	}
-	return s.render(r, http.StatusOK, page{Name: "sign-in", Title: "sign-in.title", Body: to})
+	return s.render(r, http.StatusOK, s.signInForm(to))
+}
+
+// A signInBody is where signing in leads, and whether mail helps those who forgot the password.
+type signInBody struct {
+	To    string
+	Mails bool
+}
+
+func (s *web) signInForm(to string) page {
+	return page{Name: "sign-in", Title: "sign-in.title", Body: signInBody{to, s.Service.SendsMail()}}
 }
 
 func (s *web) signIn(r *request) error {
 	to := s.site.Back(r.form("back"))
 	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
-		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
+		return s.refused(r, s.signInForm(to), err)
 	}
 	r.keep(in)
 	goOn(r, to)
@@ -188,13 +216,66 @@ func (s *web) signOut(r *request) error {
 	return nil
 }
 
-func (s *web) resetPage(r *request) error {
-	return s.render(r, http.StatusOK, page{Name: "reset", Title: "reset.title"})
+// Pages of forms that a link in a mail leads to. The link opens a page, and the form does the work:
+// programs that look at mails open their links, too.
+var (
+	resetPage        = page{Name: "reset", Title: "reset.title"}
+	forgotPage       = page{Name: "forgot", Title: "forgot.title"}
+	confirmPage      = page{Name: "confirm", Title: "confirm.title"}
+	confirmEmailPage = page{Name: "confirm-email", Title: "confirm-email.title"}
+)
+
+// tokenPage shows a form with the token of a link.
+func (s *web) tokenPage(r *request, p page) error {
+	p.Form = url.Values{"token": {r.URL.Query().Get("token")}}
+	return s.render(r, http.StatusOK, p)
+}
+
+func (s *web) forgot(r *request) error {
+	if err := s.Service.Forgot(r.Context(), r.form("email"), r.asker()); err != nil {
+		return s.refused(r, forgotPage, err)
+	}
+	goOn(r, Prefix+"/sign-in?done=mail-reset")
+	return nil
+}
+
+// confirm makes the account of a registration whose mail was answered.
+func (s *web) confirm(r *request) error {
+	in, err := s.Service.Confirm(r.Context(), r.form("token"), r.form("password"), r.asker())
+	if err != nil {
+		return s.refused(r, confirmPage, err)
+	}
+	r.keep(in)
+	goOn(r, Prefix+"/me?done=registered")
+	return nil
+}
+
+func (s *web) confirmEmail(r *request) error {
+	if err := s.Service.ConfirmMove(r.Context(), r.form("token")); err != nil {
+		return s.refused(r, confirmEmailPage, err)
+	}
+	goOn(r, Prefix+"/settings?done=email")
+	return nil
+}
+
+// saveEmail gives the reader another address, or has a mail sent there.
+func (s *web) saveEmail(r *request) error {
+	// The form has a field of its own: the page has another one for passwords.
+	mailed, err := s.Service.MoveTo(r.Context(), r.claim, r.form("emailPassword"), r.form("email"))
+	if err != nil {
+		return s.settings(r, renamed(err, "body.password", "body.emailPassword"))
+	}
+	done := "email"
+	if mailed {
+		done = "mail-email"
+	}
+	goOn(r, Prefix+"/settings?done="+done)
+	return nil
 }
 
 func (s *web) reset(r *request) error {
 	if err := s.Service.Reset(r.Context(), strings.TrimSpace(r.form("token")), r.form("password")); err != nil {
-		return s.refused(r, page{Name: "reset", Title: "reset.title"}, err)
+		return s.refused(r, resetPage, err)
 	}
 	goOn(r, Prefix+"/sign-in?done=password")
 	return nil
@@ -204,7 +285,7 @@ func (s *web) reset(r *request) error {
 func (s *web) deleteMe(r *request) error {
 	// The form has a field of its own: the page has another one for passwords.
 	if _, err := s.Service.DeleteMe(r.Context(), r.claim, r.form("leavingPassword")); err != nil {
-		return s.settings(r, page{}, renamed(err, "body.password", "body.leavingPassword"))
+		return s.settings(r, renamed(err, "body.password", "body.leavingPassword"))
 	}
 	cookie.Forget(r.w, r.Request)
 	goOn(r, Prefix+"/restore?done=account")
@@ -328,7 +409,7 @@ type settingsBody struct {
 }
 
 // settings shows the settings as they are, and the form that was refused as it was sent.
-func (s *web) settings(r *request, p page, refused error) error {
+func (s *web) settings(r *request, refused error) error {
 	all, err := s.Service.Settings(r.Context(), r.claim)
 	if err != nil {
 		return err
@@ -341,8 +422,9 @@ func (s *web) settings(r *request, p page, refused error) error {
 	if err != nil {
 		return err
 	}
-	p.Name, p.Title, p.Body = "settings", "settings.title", settingsBody{sessions, blocked}
+	p := page{Name: "settings", Title: "settings.title", Body: settingsBody{sessions, blocked}}
 	form := url.Values{
+		"email":       {r.who.Email},
 		"ageRangeMin": {strconv.Itoa(all.Preferences.AgeMin)}, "ageRangeMax": {strconv.Itoa(all.Preferences.AgeMax)},
 		"maxDistanceKm": {strconv.Itoa(all.Preferences.MaxDistance)}, "showMe": {all.Preferences.ShowMe},
 		"profileVisibility": {all.Privacy.Visibility}, "language": {all.Privacy.Language},
@@ -361,7 +443,7 @@ func checked(yes bool) []string {
 // saved goes back to the settings after a form, or shows why it was refused.
 func (s *web) saved(r *request, err error) error {
 	if err != nil {
-		return s.settings(r, page{}, err)
+		return s.settings(r, err)
 	}
 	goOn(r, Prefix+"/settings?done=saved")
 	return nil

@@ -51,7 +51,7 @@ func (w words) err(err error) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
+var catalog = joined(memberWords, mailWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
 
 // joined returns the words of several subjects as one catalog.
 func joined(all ...map[string][2]string) map[string][2]string {
@@ -110,7 +110,7 @@ var memberWords = map[string][2]string{
 	"me.title":              {"Профиль", "Profile"},
 	"me.lead":               {"Так вас видят другие участники.", "This is how other members see you."},
 	"me.fixed":              {"Почта и дата рождения", "E-mail address and birth date"},
-	"me.private":            {"Видны только вам и не меняются.", "Only you see them, and they cannot be changed."},
+	"me.private":            {"Видны только вам. Дата рождения не меняется.", "Only you see them. The birth date cannot be changed."},
 	"me.position":           {"Где вы", "Where you are"},
 	"me.here":               {"Я здесь", "Where I am"},
 	"me.here.fail":          {"Браузер не сообщил место.", "The browser did not tell where you are."},

@@ -1,0 +1,24 @@
+package web
+
+// mailWords are the words of pages that have to do with mails and addresses.
+var mailWords = map[string][2]string{
+	"sign-in.forgotten":     {"Забыли пароль?", "Forgot your password?"},
+	"forgot.title":          {"Забыли пароль", "Forgotten password"},
+	"forgot.lead":           {"Если с этой почтой есть аккаунт, мы пришлём ссылку, по которой вы зададите новый пароль.", "If there is an account with this address, we send a link by which you set a new password."},
+	"forgot.do":             {"Прислать ссылку", "Send a link"},
+	"confirm.title":         {"Подтверждение", "Confirm"},
+	"confirm.lead":          {"Введите пароль, который вы придумали при регистрации, и аккаунт готов.", "Give the password that you chose when you signed up, and your account is made."},
+	"confirm.do":            {"Подтвердить", "Confirm"},
+	"confirm-email.title":   {"Новая почта", "New address"},
+	"confirm-email.lead":    {"Подтвердите, что эта почта ваша. Дальше вы будете входить с ней.", "Confirm that this address is yours. From then on you sign in with it."},
+	"settings.email":        {"Почта", "E-mail address"},
+	"settings.change.email": {"Сменить почту", "Change the address"},
+	"me.change":             {"Изменить", "Change"},
+	"field.emailPassword":   {"Пароль, чтобы сменить почту", "Password, to change the address"},
+	"done.mail-join":        {"Мы отправили письмо. Откройте ссылку из него, чтобы закончить регистрацию.", "A mail is on its way. Open its link to finish."},
+	"done.mail-reset":       {"Если с этой почтой есть аккаунт, письмо уже в пути.", "If there is an account with this address, a mail is on its way."},
+	"done.mail-email":       {"Мы отправили письмо на новую почту. Откройте ссылку из него.", "A mail is on its way to the new address. Open its link."},
+	"done.email":            {"Почта изменена.", "Your address is changed."},
+	"error.MAIL_OFF":        {"Почта здесь не отправляется. Обратитесь к организаторам.", "No mail is sent here. Ask the organizers."},
+	"error.TOO_MANY_MAILS":  {"Слишком много писем за этот час. Подождите.", "Too many mails were asked for in this hour. Wait."},
+}
