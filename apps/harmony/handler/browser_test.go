@@ -90,7 +90,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "sign-in")
 	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("is wrong")
 	ann.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Sees("location.pathname === '/app/settings'")
-	for _, page := range []string{"reset", "forgot", "confirm?token=x", "confirm-email?token=x"} {
+	for _, page := range []string{"reset", "forgot", "confirm?token=x", "confirm-email?token=x", "unsubscribe?token=x"} {
 		browsertest.Accessible(ann.GoTo("/app/"+page), axe, page)
 		ann.Shots(strings.TrimSuffix(page, "?token=x"))
 	}

@@ -304,7 +304,7 @@ func (r rooms) triggers() []function.Trigger {
 		{Name: gallery.ContainerBlog, Named: r.blog.Named},
 	}}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), r.members.NewsTrigger(), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.

@@ -1,8 +1,12 @@
 // Package letters has the words of mails, in Russian and in English. None says a word that a member
-// wrote: a stranger can have some of these mails sent to anybody.
+// wrote, but of staff about events: a stranger can have some of these mails sent to anybody.
 package letters
 
 import (
+	"fmt"
+	"strings"
+	"time"
+
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/delivery/mail"
 )
@@ -75,4 +79,89 @@ func Moved(language, to, link string) mail.Message {
 		"Your account has another address",
 		"Hello,\n\nyour account has another e-mail address now. If it was not you, write to the organizers.\n\n",
 	})
+}
+
+// News is how much is new for a member. A mail says how much, and not of whom: it stays where it is
+// when somebody is blocked or leaves.
+type News struct{ Likes, Matches, Chats int }
+
+// plural returns a number with its words: in Russian those for one, few or many.
+func plural(n int, one, few, many string) string {
+	words := many
+	switch {
+	case n%10 == 1 && n%100 != 11:
+		words = one
+	case n%10 >= 2 && n%10 <= 4 && (n%100 < 12 || n%100 > 14):
+		words = few
+	}
+	return fmt.Sprintf("%d %s", n, words)
+}
+
+func english(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// An EventChange is an event that changed, as it is now.
+type EventChange struct {
+	ID, Title string
+	Cancelled bool
+	Start     time.Time
+	Zone      string // by whose clocks the start is told
+	Location  string
+}
+
+// line says in one line how the event is now.
+func (e EventChange) line(canceled, form string) string {
+	if e.Cancelled {
+		return "• " + e.Title + ": " + canceled
+	}
+	zone := rules.FindZone(e.Zone)
+	if zone == nil {
+		zone = time.UTC
+	}
+	text := "• " + e.Title + ": " + e.Start.In(zone).Format(form) + " (" + zone.String() + ")"
+	if e.Location != "" {
+		text += ", " + e.Location
+	}
+	return text
+}
+
+// Tell says what is new, and how events are now that changed, with a link to the first page, and how such mails end.
+func Tell(language, to string, n News, events []EventChange, link, stop string) mail.Message {
+	var ru, en []string
+	if n.Likes > 0 {
+		ru, en = append(ru, plural(n.Likes, "новый лайк", "новых лайка", "новых лайков")), append(en, english(n.Likes, "new like", "new likes"))
+	}
+	if n.Matches > 0 {
+		ru, en = append(ru, plural(n.Matches, "новая пара", "новые пары", "новых пар")), append(en, english(n.Matches, "new match", "new matches"))
+	}
+	if n.Chats > 0 {
+		ru, en = append(ru, "новые сообщения в "+plural(n.Chats, "чате", "чатах", "чатах")), append(en, "new messages in "+english(n.Chats, "chat", "chats"))
+	}
+	inRu, inEn := letter{"Новое для вас", "Здравствуйте!\n\n"}, letter{"News for you", "Hello,\n\n"}
+	if len(ru) > 0 {
+		inRu.text += "Пока вас не было: " + strings.Join(ru, ", ") + ".\n\n"
+		inEn.text += "While you were away: " + strings.Join(en, ", ") + ".\n\n"
+	}
+	if len(events) > 0 {
+		inRu.text += "События, на которые вы записаны, изменились:\n"
+		inEn.text += "Events that you attend have changed:\n"
+		for _, e := range events {
+			inRu.text += e.line("отменено", "02.01.2006 15:04") + "\n"
+			inEn.text += e.line("cancelled", "2 January 2006, 15:04") + "\n"
+		}
+		inRu.text += "\n"
+		inEn.text += "\n"
+	}
+	m := write(language, to, link, inRu, inEn)
+	if language == rules.Languages[1] {
+		m.Text += "\nNo more such mails: " + stop + "\n"
+	} else {
+		m.Text += "\nБольше не присылать таких писем: " + stop + "\n"
+	}
+	m.Unsubscribe = stop
+	return m
 }

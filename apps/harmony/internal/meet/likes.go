@@ -101,6 +101,9 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 		return false, nil
 	}, &used)
 	like = likeOf(p, side)
+	if created && (like.Match || !like.Anonymous) {
+		s.HasNews(ctx, to)
+	}
 	if created && p.Like[1-side] > p.Like[side] { // the other like came later, and made the match
 		like.Match, like.ChatID = false, ""
 	}

@@ -129,6 +129,8 @@ func (s *Service) writeMail(ctx context.Context, m mailing) (*mail.Message, erro
 		return s.writeReset(ctx, m.ID)
 	case mailMove, mailMoved:
 		return s.writeMove(ctx, m)
+	case mailNews:
+		return s.writeNews(ctx, m.ID)
 	}
 	return nil, fmt.Errorf("no mail is of the kind %q", m.Kind) // it waits for a version that knows it
 }
@@ -162,16 +164,23 @@ func (s *Service) writeReset(ctx context.Context, hash string) (*mail.Message, e
 // password.
 func (s *Service) countMail(ctx context.Context, kind, to string) (bool, error) {
 	day := account.MailRows + s.Now().UTC().Format("20060102")
+	all, one := s.MailsADay, mailsToOne
+	if kind == mailNews {
+		one = newsADay
+		if all > 0 {
+			all /= newsShare
+		}
+	}
 	if kind != mailMoved {
-		may, err := s.count(ctx, table.Key{Partition: day, Row: kind + "_" + account.EmailKey(to).Row}, mailsToOne)
+		may, err := s.count(ctx, table.Key{Partition: day, Row: kind + "_" + account.EmailKey(to).Row}, one)
 		if err != nil || !may {
 			return false, err
 		}
 	}
-	return s.count(ctx, table.Key{Partition: day, Row: allMails}, s.MailsADay)
+	return s.count(ctx, table.Key{Partition: day, Row: allMails}, all)
 }
 
-// count adds one to the number in a row, unless it is at its most; negative: there is none.
+// count adds one to the number in a row, unless it is at its most or more; negative: no limit.
 func (s *Service) count(ctx context.Context, key table.Key, most int) (may bool, err error) {
 	err = s.Change(ctx, s.Tables.Mails, func(ctx context.Context) ([]table.Op, error) {
 		row, err := s.GetRow(ctx, s.Tables.Mails, key)
@@ -219,10 +228,11 @@ func (s *Service) SweepMails(ctx context.Context, place string, limit int) (next
 	today := account.MailRows + s.Now().Add(-24*time.Hour).UTC().Format("20060102")
 	err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		row := page.Rows[i]
-		if strings.HasPrefix(row.Partition, account.MailRows) && row.Partition >= today || strings.HasPrefix(row.Partition, account.JoinRows) && s.Now().Before(row.Props.Get("EndsAt").Time()) {
-			return nil
+		counted, joins := strings.HasPrefix(row.Partition, account.MailRows), strings.HasPrefix(row.Partition, account.JoinRows)
+		if counted && row.Partition < today || joins && !s.Now().Before(row.Props.Get("EndsAt").Time()) {
+			return s.RemoveRow(ctx, s.Tables.Mails, row)
 		}
-		return s.RemoveRow(ctx, s.Tables.Mails, row)
+		return nil
 	})
 	return page.Next, err
 }

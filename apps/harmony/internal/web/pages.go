@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -35,6 +36,8 @@ func (s *web) pages() {
 	s.enter("POST "+Prefix+"/confirm", s.confirm)
 	s.handle("GET "+Prefix+"/confirm-email", func(r *request) error { return s.tokenPage(r, confirmEmailPage) })
 	s.enter("POST "+Prefix+"/confirm-email", s.confirmEmail)
+	s.handle("GET "+Prefix+"/unsubscribe", func(r *request) error { return s.tokenPage(r, unsubscribePage) })
+	s.enter("POST "+Prefix+"/unsubscribe", s.unsubscribe)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
 	s.pictures("POST "+Prefix+"/me/photos", s.addPhoto)
@@ -223,6 +226,7 @@ var (
 	forgotPage       = page{Name: "forgot", Title: "forgot.title"}
 	confirmPage      = page{Name: "confirm", Title: "confirm.title"}
 	confirmEmailPage = page{Name: "confirm-email", Title: "confirm-email.title"}
+	unsubscribePage  = page{Name: "unsubscribe", Title: "unsubscribe.title"}
 )
 
 // tokenPage shows a form with the token of a link.
@@ -255,6 +259,15 @@ func (s *web) confirmEmail(r *request) error {
 		return s.refused(r, confirmEmailPage, err)
 	}
 	goOn(r, Prefix+"/settings?done=email")
+	return nil
+}
+
+// unsubscribe ends the mails of news of a member. A mail program sends the token in the address.
+func (s *web) unsubscribe(r *request) error {
+	if err := s.Service.StopNews(r.Context(), cmp.Or(r.form("token"), r.URL.Query().Get("token"))); err != nil {
+		return s.refused(r, unsubscribePage, err)
+	}
+	goOn(r, Prefix+"/sign-in?done=unsubscribed")
 	return nil
 }
 

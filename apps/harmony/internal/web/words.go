@@ -222,7 +222,7 @@ var memberWords = map[string][2]string{
 	"hint.ageRangeMax":        {"99 значит «99 и старше».", "99 is 99 and older."},
 	"hint.gender":             {"Можно менять раз в 30 дней. Подборка людей следует за изменением через 30 дней.", "It can be changed once in 30 days. The people whom you are shown follow a change after 30 days."},
 	"hint.maxDistanceKm":      {"0 значит «где угодно». С ограничением видны только те, кто указал место. Считается приблизительно: 10, 25, 50, 100, 250, 500, 1000 км.", "0 is anywhere. A limit shows only people who gave a position. It counts roughly: 10, 25, 50, 100, 250, 500, 1,000 km."},
-	"hint.emailNotifications": {"Мы запомним, но пока ничего не присылаем.", "We keep your choice, but send nothing yet."},
+	"hint.emailNotifications": {"О лайках, парах и сообщениях, которые ждут вас 15 минут: одно письмо обо всём, не больше трёх в день.", "About likes, matches and messages that wait for you 15 minutes: one mail about all, three a day at most."},
 	"hint.new":                {"От 10 до 128 символов, любых.", "10 to 128 characters of any kind."},
 	"hint.position":           {"Остаётся одна десятая градуса, около 10 км. Другим сообщается только примерное расстояние. Менять можно пять раз в день. Оставьте поля пустыми, чтобы не указывать место.", "A tenth of a degree is kept, about 10 km. Others are told only a rough distance. It can be changed 5 times a day. Leave both empty to say nothing."},
 

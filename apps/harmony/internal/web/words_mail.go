@@ -19,6 +19,10 @@ var mailWords = map[string][2]string{
 	"done.mail-reset":       {"Если с этой почтой есть аккаунт, письмо уже в пути.", "If there is an account with this address, a mail is on its way."},
 	"done.mail-email":       {"Мы отправили письмо на новую почту. Откройте ссылку из него.", "A mail is on its way to the new address. Open its link."},
 	"done.email":            {"Почта изменена.", "Your address is changed."},
+	"unsubscribe.title":     {"Письма о новом", "Mails about news"},
+	"unsubscribe.lead":      {"Мы больше не будем писать о лайках, парах и сообщениях. Включить письма снова можно в настройках.", "We no longer write about likes, matches and messages. You can turn it on again in your settings."},
+	"unsubscribe.do":        {"Не присылать", "Send no more"},
+	"done.unsubscribed":     {"Писем о новом больше не будет.", "No more mails about news."},
 	"error.MAIL_OFF":        {"Почта здесь не отправляется. Обратитесь к организаторам.", "No mail is sent here. Ask the organizers."},
 	"error.TOO_MANY_MAILS":  {"Слишком много писем за этот час. Подождите.", "Too many mails were asked for in this hour. Wait."},
 }
