@@ -36,7 +36,7 @@ func TestGuests(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{
 		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "confirm": true, "confirm-email": true, "forgot-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
-		"list-events": true, "get-event": true, "get-event-calendar": true, "list-items": true, "get-item": true, "list-posts": true, "get-post": true,
+		"list-events": true, "get-event": true, "get-event-calendar": true, "list-items": true, "get-item": true, "list-posts": true, "get-post": true, "list-my-data": true,
 	}, open)
 }
 

@@ -232,6 +232,8 @@ func (s *story) requests() []request {
 		{"confirm", "POST", "/auth/confirm", "", `{"token":"` + unknownJoin + `","password":"x"}`, 401},
 		{"confirm-email", "POST", "/auth/confirm-email", "", `{"token":"` + unknownMove + `"}`, 401},
 		{"forgot-password", "POST", "/auth/forgot", "", `{"email":"carol@example.com"}`, 409},
+		{"list-my-data", "GET", "/auth/me/data", "", "", 401},
+		{"list-my-data", "GET", "/auth/me/data", s.bob, "", 200},
 		{"logout", "POST", "/auth/logout", s.bob, `{"everywhere":true}`, 204},
 	}
 }

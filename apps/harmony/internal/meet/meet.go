@@ -25,6 +25,7 @@ type Service struct {
 	attempts *attempts.Counter
 	signUps  *attempts.Counter
 	asked    *attempts.Counter // mails that were asked for
+	copies   *attempts.Counter // copies of members' own data
 }
 
 // A Config is what a Service needs. Every field but Transact and those of mails is required.
@@ -58,7 +59,7 @@ type Config struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	s := &Service{Config: c, attempts: attempts.New(c.Now), asked: attempts.Count(c.Now, time.Hour, TooManyMails, "too many mails were asked for from your address in this hour; wait"), signUps: attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+	s := &Service{Config: c, copies: attempts.Count(c.Now, dataEvery, DataTooOften, "you got a copy of your data in this hour; wait"), attempts: attempts.New(c.Now), asked: attempts.Count(c.Now, time.Hour, TooManyMails, "too many mails were asked for from your address in this hour; wait"), signUps: attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
 	s.sessions = s.newSessions()
 	return s
 }

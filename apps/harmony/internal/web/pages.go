@@ -48,6 +48,10 @@ func (s *web) pages() {
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
 	s.members("POST "+Prefix+"/settings/email", s.saveEmail)
+	s.members("GET "+Prefix+"/settings/data", func(r *request) error { // the session is renewed first
+		goOn(r, dataPath)
+		return nil
+	})
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
 	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
@@ -67,6 +71,9 @@ func (s *web) pages() {
 		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
 	})
 }
+
+// dataPath is where the API serves what is kept of the reader.
+const dataPath = "/api/v1/auth/me/data"
 
 // A homeBody is what the first page shows: of a member what waits, and events that come.
 type homeBody struct {

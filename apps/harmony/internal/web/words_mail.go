@@ -23,6 +23,10 @@ var mailWords = map[string][2]string{
 	"unsubscribe.lead":      {"Мы больше не будем писать о лайках, парах и сообщениях. Включить письма снова можно в настройках.", "We no longer write about likes, matches and messages. You can turn it on again in your settings."},
 	"unsubscribe.do":        {"Не присылать", "Send no more"},
 	"done.unsubscribed":     {"Писем о новом больше не будет.", "No more mails about news."},
+	"settings.data":         {"Ваши данные", "Your data"},
+	"settings.data.hint":    {"Файл с вашим профилем, настройками, лайками, парами, событиями и сообщениями, раз в час. Фотографий и форума в нём нет.", "A file of your profile, settings, likes, matches, events and messages, once an hour. It has no photos, and nothing of the forum."},
+	"settings.data.do":      {"Скачать", "Download"},
+	"error.DATA_TOO_OFTEN":  {"Вы уже скачали данные в этом часу.", "You got your data in this hour."},
 	"error.MAIL_OFF":        {"Почта здесь не отправляется. Обратитесь к организаторам.", "No mail is sent here. Ask the organizers."},
 	"error.TOO_MANY_MAILS":  {"Слишком много писем за этот час. Подождите.", "Too many mails were asked for in this hour. Wait."},
 }
