@@ -182,6 +182,18 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 	})
 }
 
+// Unpass takes a pass back: decks show the member to the caller again.
+func (s *Service) Unpass(ctx context.Context, c Claim, id string) error {
+	v, err := s.readOther(ctx, c, id)
+	if err != nil || v.pair.Pass[v.pair.Side(c.UserID)] == 0 {
+		return err
+	}
+	return s.changePair(ctx, c.UserID, v.pair, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+		p.Pass[side] = 0
+		return false, nil
+	})
+}
+
 // Block ends all that is between two members, and each looks to the other as if the account were
 // gone. Anybody who exists can be blocked, seen or not. A block of a member who does not exist
 // succeeds too: a member whose account is erased must look as one who blocked the caller.

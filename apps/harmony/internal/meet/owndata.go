@@ -24,7 +24,7 @@ type Toward struct {
 	At     time.Time
 }
 
-// Own is what is kept of a member but messages, and what others wrote.
+// Own is the data of a member, but for messages.
 type Own struct {
 	Me       Me
 	Settings Settings

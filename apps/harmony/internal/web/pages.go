@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,9 @@ func (s *web) pages() {
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
 	s.pictures("POST "+Prefix+"/me/photos", s.addPhoto)
-	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
+	s.members("POST "+Prefix+"/me/photos/{id}/first", s.movePhoto(func(int) int { return 0 }))
+	s.members("POST "+Prefix+"/me/photos/{id}/up", s.movePhoto(func(at int) int { return at - 1 }))
+	s.members("POST "+Prefix+"/me/photos/{id}/down", s.movePhoto(func(at int) int { return at + 1 }))
 	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
 	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, nil) })
 	s.members("POST "+Prefix+"/settings/preferences", s.savePreferences)
@@ -404,19 +407,27 @@ func (s *web) deletePhoto(r *request) error {
 	return s.savedMe(r, s.Service.DeleteImage(r.Context(), r.claim, r.who.ID, r.PathValue("id")))
 }
 
-func (s *web) firstPhoto(r *request) error {
-	me, err := s.Service.Me(r.Context(), r.claim)
-	if err != nil {
-		return err
-	}
-	ids := []string{r.PathValue("id")}
-	for _, image := range me.Images.All {
-		if image.ID != ids[0] {
+// movePhoto moves a photo to another place.
+func (s *web) movePhoto(to func(at int) int) action {
+	return func(r *request) error {
+		me, err := s.Service.Me(r.Context(), r.claim)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, image := range me.Images.All {
 			ids = append(ids, image.ID)
 		}
+		at := slices.Index(ids, r.PathValue("id"))
+		if at < 0 {
+			return s.savedMe(r, fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture"))
+		}
+		id := ids[at]
+		ids = slices.Delete(ids, at, at+1)
+		ids = slices.Insert(ids, max(0, min(to(at), len(ids))), id)
+		_, err = s.Service.OrderImages(r.Context(), r.claim, r.who.ID, ids)
+		return s.savedMe(r, err)
 	}
-	_, err = s.Service.OrderImages(r.Context(), r.claim, r.who.ID, ids)
-	return s.savedMe(r, err)
 }
 
 // decimal reads a number as people in both languages write it.

@@ -1,6 +1,6 @@
 package web
 
-// mailWords are the words of pages that have to do with mails and addresses.
+// mailWords are the words of pages that have to do with mails, addresses and photos.
 var mailWords = map[string][2]string{
 	"sign-in.forgotten":     {"Забыли пароль?", "Forgot your password?"},
 	"forgot.title":          {"Забыли пароль", "Forgotten password"},
@@ -27,6 +27,10 @@ var mailWords = map[string][2]string{
 	"settings.data.hint":    {"Файл с вашим профилем, настройками, лайками, парами, событиями и сообщениями, раз в час. Фотографий и форума в нём нет.", "A file of your profile, settings, likes, matches, events and messages, once an hour. It has no photos, and nothing of the forum."},
 	"settings.data.do":      {"Скачать", "Download"},
 	"error.DATA_TOO_OFTEN":  {"Вы уже скачали данные в этом часу.", "You got your data in this hour."},
+	"me.photos.up":          {"Раньше", "Earlier"},
+	"me.photos.down":        {"Позже", "Later"},
+	"act.unpass":            {"Вернуть пропущенного", "Take it back"},
+	"done.unpass":           {"Этот участник снова может вам встретиться.", "You may meet this member again."},
 	"error.MAIL_OFF":        {"Почта здесь не отправляется. Обратитесь к организаторам.", "No mail is sent here. Ask the organizers."},
 	"error.TOO_MANY_MAILS":  {"Слишком много писем за этот час. Подождите.", "Too many mails were asked for in this hour. Wait."},
 }
