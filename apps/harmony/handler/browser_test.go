@@ -59,10 +59,14 @@ func TestBrowser(t *testing.T) {
 	choose(ann, "birthDate", "2000-02-29")
 	ann.Sends("form .primary").Sees("location.pathname === '/app/me'").Reads("Your account is made.")
 	browsertest.Accessible(ann, axe, "me")
-	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Write("[name=lat]", "55,75").Write("[name=lon]", "37.61")
+	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("details summary").Write("[name=lat]", "55,75").Write("[name=lon]", "40.61")
 	ann.Sends("form.card .primary").Reads("Saved.")
-	require.Equal(t, "<b>I sing loudest</b> 55.7 37.6", browsertest.Eval[string](ann, "['bio', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"))
-	ann.Write("[name=lat]", "north").Sends("form.card .primary").Reads("Give a latitude of")
+	fields := "['bio', 'city', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"
+	require.Equal(t, "<b>I sing loudest</b>  55.7 40.6", browsertest.Eval[string](ann, fields))
+	ann.Write("[name=city]", "Mosco").Sends("form.card .primary").Reads("Choose a city of the list")
+	ann.Write("[name=city]", "москва").Sends("form.card .primary").Reads("Saved.")
+	require.Equal(t, "<b>I sing loudest</b> Moscow  ", browsertest.Eval[string](ann, fields))
+	ann.Write("[name=city]", "").Click("details summary").Write("[name=lat]", "north").Sends("form.card .primary").Reads("Give a latitude of")
 	browsertest.Accessible(ann, axe, "me refused")
 
 	upload(ann, "green.png", photo(t))

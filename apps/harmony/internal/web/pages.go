@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/cities"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
@@ -328,6 +329,12 @@ func (s *web) restore(r *request) error {
 	return nil
 }
 
+// A meBody is what the page of the profile shows besides its fields.
+type meBody struct {
+	Images []meet.Image
+	Cities []cities.City // by which the reader says where they are
+}
+
 func (s *web) mePage(r *request) error { return s.me(r, nil) }
 
 // me shows the profile as it is, and a form that was refused as it was sent.
@@ -336,15 +343,19 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "me.title", Body: me.Images.All}
+	p := page{Name: "me", Title: "me.title", Body: meBody{me.Images.All, cities.All}}
 	form := url.Values{"name": {me.Name}, "gender": {me.Gender}}
 	for name, text := range me.Fields() {
 		form.Set(name, *text)
 	}
 	if at := me.Position; at != nil {
-		lat, lon := at.Degrees()
-		form.Set("lat", fmt.Sprintf("%.1f", lat))
-		form.Set("lon", fmt.Sprintf("%.1f", lon))
+		if city, ok := cities.At(*at); ok {
+			form.Set("city", city.Name(r.lang))
+		} else {
+			lat, lon := at.Degrees()
+			form.Set("lat", fmt.Sprintf("%.1f", lat))
+			form.Set("lon", fmt.Sprintf("%.1f", lon))
+		}
 	}
 	return s.formPage(r, p, form, refused)
 }
@@ -363,13 +374,22 @@ func (s *web) formPage(r *request, p page, now url.Values, refused error) error 
 	return s.refused(r, p, refused)
 }
 
+// CityUnknown is the code of a city that the list has not.
+const CityUnknown fault.Code = "CITY_UNKNOWN"
+
 func (s *web) saveMe(r *request) error {
 	p := meet.Profile{Name: r.form("name"), Gender: r.form("gender")}
 	for name, text := range p.Fields() {
 		*text = r.form(name)
 	}
 	lat, lon := decimal(r.form("lat")), decimal(r.form("lon"))
-	if lat != "" || lon != "" {
+	if name := strings.TrimSpace(r.form("city")); name != "" {
+		city, ok := cities.Find(name)
+		if !ok {
+			return s.savedMe(r, &fault.Error{Kind: fault.Invalid, Code: CityUnknown, Text: "choose a city of the list", Fields: []fault.Field{{Name: "body.city", Code: CityUnknown, Message: "choose a city of the list"}}})
+		}
+		p.Lat, p.Lon, p.Located = city.Lat, city.Lon, true
+	} else if lat != "" || lon != "" {
 		var errLat, errLon error
 		p.Lat, errLat = strconv.ParseFloat(lat, 64)
 		p.Lon, errLon = strconv.ParseFloat(lon, 64)
@@ -437,6 +457,7 @@ func decimal(s string) string { return strings.Replace(strings.TrimSpace(s), ","
 type settingsBody struct {
 	Sessions []session.Info
 	Blocked  meet.Page // the newest
+	Mails    bool      // whether the service sends mail
 }
 
 // settings shows the settings as they are, and the form that was refused as it was sent.
@@ -453,7 +474,7 @@ func (s *web) settings(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "settings", Title: "settings.title", Body: settingsBody{sessions, blocked}}
+	p := page{Name: "settings", Title: "settings.title", Body: settingsBody{sessions, blocked, s.Service.SendsMail()}}
 	form := url.Values{
 		"email":       {r.who.Email},
 		"ageRangeMin": {strconv.Itoa(all.Preferences.AgeMin)}, "ageRangeMax": {strconv.Itoa(all.Preferences.AgeMax)},

@@ -224,7 +224,7 @@ var memberWords = map[string][2]string{
 	"hint.maxDistanceKm":      {"0 значит «где угодно». С ограничением видны только те, кто указал место. Считается приблизительно: 10, 25, 50, 100, 250, 500, 1000 км.", "0 is anywhere. A limit shows only people who gave a position. It counts roughly: 10, 25, 50, 100, 250, 500, 1,000 km."},
 	"hint.emailNotifications": {"О лайках, парах и сообщениях, которые ждут вас 15 минут: одно письмо обо всём, не больше трёх в день.", "About likes, matches and messages that wait for you 15 minutes: one mail about all, three a day at most."},
 	"hint.new":                {"От 10 до 128 символов, любых.", "10 to 128 characters of any kind."},
-	"hint.position":           {"Остаётся одна десятая градуса, около 10 км. Другим сообщается только примерное расстояние. Менять можно пять раз в день. Оставьте поля пустыми, чтобы не указывать место.", "A tenth of a degree is kept, about 10 km. Others are told only a rough distance. It can be changed 5 times a day. Leave both empty to say nothing."},
+	"hint.position":           {"Остаётся одна десятая градуса, около 10 км. Другим сообщается только примерное расстояние. Менять можно пять раз в день.", "A tenth of a degree is kept, about 10 km. Others are told only a rough distance. It can be changed 5 times a day."},
 
 	"option.gender.female":             {"женский", "female"},
 	"option.gender.male":               {"мужской", "male"},
