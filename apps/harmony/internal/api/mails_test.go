@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"regexp"
 	"strings"
 	"sync"
@@ -27,13 +29,18 @@ var (
 
 // A postman keeps what is sent.
 type postman struct {
-	mu  sync.Mutex
-	all []mail.Message
+	mu    sync.Mutex
+	all   []mail.Message
+	fails int // how many mails the server refuses
 }
 
 func (p *postman) Send(_ context.Context, m mail.Message) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.fails > 0 {
+		p.fails--
+		return errors.New("550 no mailbox " + m.To)
+	}
 	p.all = append(p.all, m)
 	return nil
 }
@@ -163,6 +170,34 @@ func TestNoOneIsTold(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
 		require.Len(t, w.mails(p), 1)
+	})
+}
+
+// TestMailsThatFail: a mail that the server refuses is sent again some minutes later, with another
+// link, and given up after four tries. The log does not say to whom it was.
+func TestMailsThatFail(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, p := newMailWorld(t)
+		var log strings.Builder
+		w.service.Log = slog.New(slog.NewTextHandler(&log, nil))
+		w.service.Mail = nil
+		w.account("anna")
+		w.service.Mail = p
+		for _, tt := range []struct{ fails, sent int }{{3, 1}, {4, 0}} {
+			p.fails = tt.fails
+			status, _ := w.ask("POST", "/auth/forgot", "", `{"email":"anna@example.com"}`)
+			require.Equal(t, 202, status)
+			var sent []mail.Message
+			for range 60 {
+				sent = append(sent, w.mails(p)...)
+				time.Sleep(time.Minute)
+			}
+			require.Len(t, sent, tt.sent)
+			require.Zero(t, p.fails)
+		}
+		require.Contains(t, log.String(), "a mail was not sent, and is given up")
+		require.NotContains(t, log.String(), "anna@")
 	})
 }
 
