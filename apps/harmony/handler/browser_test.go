@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -59,10 +60,14 @@ func TestBrowser(t *testing.T) {
 	choose(ann, "birthDate", "2000-02-29")
 	ann.Sends("form .primary").Sees("location.pathname === '/app/me'").Reads("Your account is made.")
 	browsertest.Accessible(ann, axe, "me")
-	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Write("[name=lat]", "55,75").Write("[name=lon]", "37.61")
+	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("details summary").Write("[name=lat]", "55,75").Write("[name=lon]", "40.61")
 	ann.Sends("form.card .primary").Reads("Saved.")
-	require.Equal(t, "<b>I sing loudest</b> 55.7 37.6", browsertest.Eval[string](ann, "['bio', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"))
-	ann.Write("[name=lat]", "north").Sends("form.card .primary").Reads("Give a latitude of")
+	fields := "['bio', 'city', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"
+	require.Equal(t, "<b>I sing loudest</b>  55.7 40.6", browsertest.Eval[string](ann, fields))
+	ann.Write("[name=city]", "Mosco").Sends("form.card .primary").Reads("Choose a city of the list")
+	ann.Write("[name=city]", "москва").Sends("form.card .primary").Reads("Saved.")
+	require.Equal(t, "<b>I sing loudest</b> Moscow  ", browsertest.Eval[string](ann, fields))
+	ann.Write("[name=city]", "").Click("details summary").Write("[name=lat]", "north").Sends("form.card .primary").Reads("Give a latitude of")
 	browsertest.Accessible(ann, axe, "me refused")
 
 	upload(ann, "green.png", photo(t))
@@ -72,7 +77,13 @@ func TestBrowser(t *testing.T) {
 	upload(ann, "page.html", "<html>")
 	ann.Sends(".upload .primary").Reads("Give a JPEG, PNG, WebP or GIF picture")
 	browsertest.Accessible(ann, axe, "photos")
-	ann.Sends(".photos [action$=first] button").Reads("Saved.").Sends(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
+	ordered := "[...document.querySelectorAll('.photos img')].map(i => i.src).join()"
+	was := browsertest.Eval[string](ann, ordered)
+	ann.Sends(".photos [action$=first] button").Reads("Saved.").Sees(ordered + " !== '" + was + "'")
+	ann.Sends(".photos [action$=down] button").Reads("Saved.").Sees(ordered + " === '" + was + "'")
+	ann.Sends(".photos [action$=up] button").Reads("Saved.").Sees(ordered + " !== '" + was + "'")
+	browsertest.Accessible(ann, axe, "photos in order")
+	ann.Sends(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
 
 	ann.GoTo("/app/settings").Reads("Chrome on Linux (this browser)")
 	browsertest.Accessible(ann, axe, "settings")
@@ -94,7 +105,9 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "sign-in")
 	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("неверны")
 	ann.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Sees("location.pathname === '/app/settings'")
-	browsertest.Accessible(ann.GoTo("/app/reset"), axe, "reset")
+	for _, page := range []string{"reset", "forgot", "confirm?token=x", "confirm-email?token=x", "unsubscribe?token=x"} {
+		browsertest.Accessible(ann.GoTo("/app/"+page), axe, strings.TrimSuffix(page, "?token=x"))
+	}
 	browsertest.Accessible(ann.GoTo("/app/nothing"), axe, "nothing")
 
 	bob := b.Visit(t, url, plain).GoTo("/app/sign-up").Reads("Регистрация")

@@ -28,6 +28,7 @@ func contents(s settings) *backup.Contents {
 		{Name: "UserEmails", Stored: s.UserEmails},
 		{Name: "Users", Stored: s.Users},
 		{Name: "Sessions", Stored: s.Sessions, Out: "sessions, and tokens to set a new password: members sign in anew"},
+		{Name: "Mails", Stored: s.Mails, Out: "registrations that wait for a mail, and counts of mails: people register anew"},
 		{Name: "UserImages", Stored: s.UserImages, Names: func(row table.Row) (files []backup.Blob) {
 			if row.Key.Row == account.ImagesHead {
 				return nil

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -34,10 +35,14 @@ import (
 	"prompthub/apps/harmony/internal/topic"
 	"prompthub/apps/harmony/internal/verify"
 	"prompthub/apps/harmony/internal/web"
+	"prompthub/internal/delivery/acs"
+	"prompthub/internal/delivery/mail"
 	"prompthub/internal/host/command"
 	"prompthub/internal/host/function"
+	"prompthub/internal/http/auth"
 	"prompthub/internal/http/auth/password"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/storage/azure"
 	"prompthub/internal/storage/backup"
 	"prompthub/internal/storage/blob"
 	"prompthub/internal/storage/blob/picture"
@@ -92,6 +97,24 @@ type settings struct {
 	// IPv6 twice as many. -1: no limit.
 	SignUpsAnHour int `envconfig:"SIGN_UPS_AN_HOUR" default:"5"`
 
+	// MailSender is how mails are sent: smtp, acs by Azure Communication Services, or printed, which
+	// writes them to the terminal of "local" and is refused under the Functions host. Not set: none are
+	// sent.
+	MailSender string `envconfig:"MAIL_SENDER"`
+
+	// MailFrom is the address that they come from. SMTPURL is that of the server of smtp, and
+	// ACSEndpoint that of the resource of acs, which must know the identity of the application.
+	MailFrom    string `envconfig:"MAIL_FROM"`
+	SMTPURL     string `envconfig:"SMTP_URL"`
+	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
+
+	// PublicURL is the address by which browsers find the service, without a path. Links in mails begin
+	// with it. Not set: that which Azure gave to the function app.
+	PublicURL string `envconfig:"PUBLIC_URL"`
+
+	// MailsADay is how many mails are sent on a day (UTC). -1: no limit.
+	MailsADay int `envconfig:"MAILS_A_DAY" default:"2000"`
+
 	// EraseAfterDays is how long a deleted account can be restored before it is erased. -1: for ever.
 	EraseAfterDays int `envconfig:"ERASE_AFTER_DAYS" default:"30"`
 }
@@ -136,7 +159,63 @@ func readSettings() (settings, error) {
 	if err == nil && s.EraseAfterDays < -1 {
 		err = fmt.Errorf("ERASE_AFTER_DAYS is %d: give days, or -1 for never", s.EraseAfterDays)
 	}
+	if err == nil {
+		_, err = s.mailer()
+	}
 	return s, cmp.Or(err, command.CheckExportEvery(s.ExportEvery))
+}
+
+func refusal(setting, reason string) error { return &auth.Refusal{Setting: setting, Reason: reason} }
+
+// site is what links in mails begin with.
+func (s settings) site() string {
+	if host := os.Getenv("WEBSITE_HOSTNAME"); s.PublicURL == "" && host != "" {
+		return "https://" + host
+	}
+	return s.PublicURL
+}
+
+// mailer returns what sends mails; nil if none are sent.
+func (s settings) mailer() (mail.Sender, error) {
+	if s.MailSender == "" {
+		return nil, nil
+	}
+	if u, err := url.Parse(s.site()); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+		return nil, refusal("PUBLIC_URL", "must be an address such as https://harmony.example, without a path: links in mails begin with it")
+	}
+	if s.MailsADay == 0 || s.MailsADay < -1 {
+		return nil, refusal("MAILS_A_DAY", "must be 1 or more, or -1 for no limit")
+	}
+	switch s.MailSender {
+	case "printed":
+		if s.Port != 0 {
+			return nil, refusal("MAIL_SENDER", "is printed, which is for \"handler local\" only")
+		}
+		return mail.Printed{To: os.Stderr}, nil
+	case "smtp":
+		sender, err := mail.NewSMTP(s.SMTPURL, s.MailFrom)
+		return sender, refused(err)
+	case "acs":
+		identity, err := azure.IdentityFromEnv(os.Getenv)
+		if err != nil {
+			return nil, refused(err)
+		}
+		resource, err := acs.New(s.ACSEndpoint, identity.Token)
+		if err != nil {
+			return nil, refused(err)
+		}
+		sender, err := mail.NewACS(resource, s.MailFrom)
+		return sender, refused(err)
+	}
+	return nil, refusal("MAIL_SENDER", "must be smtp, acs or printed")
+}
+
+// refused returns an error of a sender as one of its setting.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refusal("MAIL_SENDER", "is not right: "+err.Error())
 }
 
 // read reads the settings, with which the application can be built.
@@ -167,6 +246,10 @@ func read() (command.Settings, command.Build, error) {
 
 // newService returns what members may do over a store.
 func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) *meet.Service {
+	sender, err := s.mailer()
+	if err != nil {
+		panic(err) // readSettings has looked
+	}
 	return meet.New(meet.Config{
 		Store: &rowstore.Store{
 			DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
@@ -174,7 +257,7 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 		},
 		Tables: s.Tables, Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Entropy: rand.Reader, Passwords: password.NewHasher(),
 		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay, SignUpsAnHour: s.SignUpsAnHour,
-		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
+		Mail: sender, Site: s.site(), MailsADay: s.MailsADay, EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})
 }
 
@@ -214,14 +297,14 @@ func (r rooms) compared() verify.Store {
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}), Containers: []tidy.Container{
+	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}, tidy.Walk{Name: "mails", Step: r.members.SweepMails}), Containers: []tidy.Container{
 		{Name: meet.ContainerChats, Named: r.chats.Named},
 		{Name: gallery.ContainerStore, Named: r.shop.Named},
 		{Name: gallery.ContainerEvents, Named: r.events.Named},
 		{Name: gallery.ContainerBlog, Named: r.blog.Named},
 	}}
 	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), tidies.Trigger(), erases.Trigger())
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), r.members.NewsTrigger(), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.

@@ -19,6 +19,7 @@ import (
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/api"
+	"prompthub/internal/delivery/acs/acstest"
 	"prompthub/internal/host/command"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/table"
@@ -122,10 +123,23 @@ func TestDoctor(t *testing.T) {
 
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
-	h := apptest.UnderTheHost(t, folder, "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-")
+	mails := acstest.New(t)
+	h := apptest.UnderTheHost(t, folder, append(mails.Identity(), "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-",
+		"MAIL_SENDER=acs", "ACS_ENDPOINT="+mails.URL, "MAIL_FROM="+acstest.Mailbox, "WEBSITE_HOSTNAME=harmony.example")...)
 	at := up(t, h.URL())
-	s := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("anna"))
-	other := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("bob"))
+	join := func(name string) api.Session {
+		t.Helper()
+		who := newcomer(name)
+		ask[any](t, 202, "POST", at+"/auth/register", "", who)
+		var token string
+		require.Eventually(t, func() bool {
+			_, after, found := strings.Cut(mails.LastMail(who.Email).Text, "https://harmony.example/app/confirm?token=")
+			token, _, _ = strings.Cut(after, "\n")
+			return found
+		}, 30*time.Second, 20*time.Millisecond)
+		return ask[api.Session](t, 201, "POST", at+"/auth/confirm", "", api.Confirmation{Token: token, Password: who.Password})
+	}
+	s, other := join("anna"), join("bob")
 	me := ask[api.Me](t, 200, "PUT", at+"/users/"+s.User.UserID, s.AccessToken, api.Profile{Name: "Анна", Gender: "female", Position: &api.Position{Lat: 55.75, Lon: 37.61}})
 	require.Equal(t, &api.Position{Lat: 55.7, Lon: 37.6}, me.Position)
 	require.Equal(t, "Анна", ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).Name)

@@ -30,7 +30,7 @@ func role() command.Command {
 	}
 }
 
-// reset helps a member who has forgotten the password: no mail is sent.
+// reset helps a member who has forgotten the password where no mail is sent, or none arrives.
 func reset() command.Command {
 	return command.Command{
 		Name: "reset", Args: []string{"EMAIL"}, Short: "print a token with which a member sets a new password",

@@ -104,8 +104,14 @@ func TestStory(t *testing.T) {
 	signUp(ann, "Ann", "female")
 	signUp(bob, "Bob", "male")
 
-	ann.GoTo("/app/people").Reads("Bob, ").Sees("document.querySelector('.deal img').complete")
+	bob.GoTo("/app/me") // he has two photos, and she passes him by mistake
+	upload(bob, "green.png", photo(t))
+	bob.Sends(".upload .primary").Sees("document.querySelectorAll('.photos img').length === 2")
+	ann.GoTo("/app/people").Reads("Bob, ").Sees("document.querySelector('.deal img').complete").Sees("document.querySelectorAll('.slides img').length === 2")
 	browsertest.Accessible(ann, axe, "deck")
+	ann.Click(".dots a:last-child").Sees("document.querySelector('.slides').scrollLeft > 100")
+	ann.Sends("[action$='/pass'] button").Reads("не встретится 90 дней").Sends("[action$='/unpass'] button").Reads("снова может вам встретиться").Reads("Bob, ")
+	ann.GoTo("/app/people").Reads("Bob, ")
 	ann.Sends("[action$='/secret'] button").Reads("Тайный лайк отправлен").Reads("Пока больше никого нет")
 	browsertest.Accessible(ann, axe, "deck at its end")
 	ann.GoTo("/app/chats").Reads("Чат появится")

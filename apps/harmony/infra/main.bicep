@@ -28,6 +28,19 @@ param queuePrefix string = 'harmony-'
 @description('Goes before the name of every container of blobs.')
 param containerPrefix string = 'harmony-'
 
+@allowed(['', 'Africa', 'Asia Pacific', 'Australia', 'Brazil', 'Canada', 'Europe', 'France', 'Germany', 'India', 'Japan', 'Korea', 'Norway', 'Switzerland', 'UAE', 'UK', 'United States', 'usgov'])
+@description('Makes a Communication Services resource with its data there, such as Europe, and a domain of Azure from which mail is sent. Empty: acsEndpoint names a resource that exists, or no mail is sent.')
+param communicationDataLocation string = ''
+
+@description('The address of the Communication Services resource that sends mail, whose owner gives the identity of the application the role Communication and Email Service Owner.')
+param acsEndpoint string = ''
+
+@description('An address of a domain that is linked to that resource, from which mail comes.')
+param mailFrom string = ''
+
+@description('The address by which browsers find the service, such as https://harmony.example, without a path: links in mails begin with it. Empty: that which Azure gives the application.')
+param publicUrl string = ''
+
 @description('Who hears of alerts; empty: they are only in the portal.')
 param alertEmail string = ''
 
@@ -69,6 +82,7 @@ var tableNames = [
   'UserChats'
   'Messages'
   'State'
+  'Mails'
   'Reports'
   'StoreItems'
   'BlogPosts'
@@ -87,6 +101,7 @@ var containerNames = [
 var queueNames = [
   'list-changes'
   'pair-changes'
+  'mails'
 ]
 
 // Beside the settings that every application has.
@@ -96,6 +111,11 @@ var settingsOfItsOwn = {
   EXPORT_EVERY: '24h'
   ERASE_AFTER_DAYS: '30'
   SIGN_UPS_AN_HOUR: '5'
+  MAIL_SENDER: empty(communicationDataLocation) && empty(acsEndpoint) ? '' : 'acs'
+  ACS_ENDPOINT: !empty(communicationDataLocation) ? communication!.outputs.endpoint : acsEndpoint
+  MAIL_FROM: !empty(communicationDataLocation) ? communication!.outputs.mailFrom : mailFrom
+  PUBLIC_URL: publicUrl
+  MAILS_A_DAY: '2000'
 }
 
 // With the name of the application: another one may have an environment of the same name.
@@ -151,6 +171,18 @@ module access '../../../infra/modules/access.bicep' = {
     principalId: principalId
     principalType: principalType
     containerNames: map(containerNames, name => '${containerPrefix}${name}')
+  }
+}
+
+module communication '../../../infra/modules/communication.bicep' = if (!empty(communicationDataLocation)) {
+  name: 'communication'
+  scope: group
+  params: {
+    tags: resourceTags
+    token: token
+    identityName: access.outputs.identityName
+    dataLocation: communicationDataLocation
+    mail: true
   }
 }
 

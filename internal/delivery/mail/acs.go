@@ -45,6 +45,8 @@ type request struct {
 	SenderAddress string     `json:"senderAddress"`
 	Recipients    recipients `json:"recipients"`
 	Content       content    `json:"content"`
+
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // Send hands a mail to the service and waits until it has taken it over.
@@ -54,7 +56,7 @@ func (a *ACS) Send(ctx context.Context, m Message) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
-	answer, err := a.resource.Post(ctx, mailPath, request{a.from, recipients{[]mailbox{{m.To}}}, content{m.Subject, m.Text}})
+	answer, err := a.resource.Post(ctx, mailPath, request{a.from, recipients{[]mailbox{{m.To}}}, content{m.Subject, m.Text}, m.headers()})
 	if err != nil {
 		return fmt.Errorf("send a mail: %w", err)
 	}

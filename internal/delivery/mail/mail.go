@@ -18,6 +18,18 @@ type Message struct {
 	To      string // an address without a name, such as ann@example.org
 	Subject string // one line, up to 200 characters
 	Text    string // up to 64 KiB
+
+	// Unsubscribe is an https address that ends mails of this kind by a POST without a session, as RFC
+	// 8058 has it; "" for a mail that cannot be ended.
+	Unsubscribe string
+}
+
+// headers are those of a mail that can be ended by one press in a mail program.
+func (m Message) headers() map[string]string {
+	if m.Unsubscribe == "" {
+		return nil
+	}
+	return map[string]string{"List-Unsubscribe": "<" + m.Unsubscribe + ">", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 }
 
 // A Sender sends mails. It must be safe for concurrent use.
@@ -44,6 +56,9 @@ func (m Message) check() error {
 	}
 	if m.Text == "" || len(m.Text) > maxText || !utf8.ValidString(m.Text) {
 		return errors.New("send a mail: its text must have 1 byte to 64 KiB of UTF-8")
+	}
+	if strings.ContainsFunc(m.Unsubscribe, func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' }) {
+		return errors.New("send a mail: the address that ends such mails must be a URL")
 	}
 	return nil
 }

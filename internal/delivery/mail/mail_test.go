@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/delivery/mail"
 )
 
-var hello = mail.Message{To: "ann@example.org", Subject: "Your code – 123456", Text: "It is good for 10 minutes.\n.\nGrüße"}
+var hello = mail.Message{To: "ann@example.org", Subject: "Your code – 123456", Text: "It is good for 10 minutes.\n.\nGrüße", Unsubscribe: "https://example.org/stop"}
 
 // sender returns a sender by a service that takes mails as Azure Communication Services does.
 func sender(t *testing.T, service *acstest.Service, from string) *mail.ACS {
@@ -33,7 +33,7 @@ func TestACS(t *testing.T) {
 	service := acstest.New(t)
 	service.Run(2)
 	require.NoError(t, sender(t, service, acstest.Mailbox).Send(t.Context(), hello))
-	require.Equal(t, acstest.Mail{Subject: hello.Subject, Text: hello.Text}, service.LastMail(hello.To))
+	require.Equal(t, acstest.Mail{Subject: hello.Subject, Text: hello.Text, Unsubscribe: "<" + hello.Unsubscribe + ">"}, service.LastMail(hello.To))
 
 	require.ErrorContains(t, sender(t, service, "other@example.org").Send(t.Context(), hello), "InvalidSenderUserName")
 
@@ -93,6 +93,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 		"a long subject":       {To: "ann@example.org", Subject: strings.Repeat("s", 201), Text: "t"},
 		"no text":              {To: "ann@example.org", Subject: "s"},
 		"a long text":          {To: "ann@example.org", Subject: "s", Text: strings.Repeat("t", 64<<10+1)},
+		"a line in a header":   {To: "ann@example.org", Subject: "s", Text: "t", Unsubscribe: "https://example.org/x\r\nBcc: bob@example.org"},
 		"no UTF-8":             {To: "ann@example.org", Subject: "s", Text: "\xff"},
 	} {
 		for _, s := range []mail.Sender{sender(t, service, acstest.Mailbox), smtp, mail.Printed{To: &printed}} {

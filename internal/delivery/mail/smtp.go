@@ -75,6 +75,9 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg.Subject(m.Subject)
 	msg.SetDate()
 	msg.SetMessageID()
+	for name, value := range m.headers() {
+		msg.SetGenHeaderPreformatted(gomail.Header(name), value)
+	}
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	client, err := gomail.NewClient(s.host, s.options...) // one for each mail: a client has one connection
 	if err != nil {

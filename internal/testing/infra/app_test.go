@@ -47,6 +47,7 @@ var elsewhere = map[string]string{
 	"TRUSTED_PROXIES":              "the Functions host is on the same machine",
 	"METRICS_ADDR":                 "of local: instances of a function app export by OTLP",
 	"LOG_FORMAT":                   "of local: the custom handler always writes JSON",
+	"SMTP_URL":                     "it has a password; in Azure mail is sent by Communication Services, by identity",
 	"DEV_CODES":                    "of local: the handler refuses it",
 }
 

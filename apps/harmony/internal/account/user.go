@@ -59,6 +59,7 @@ type User struct {
 	GenderBefore    string    // "" if it was never changed
 	GenderChangedAt time.Time // zero if it was never changed
 	Moves           Daily     // changes of the position
+	NewEmail        string    // the address that the account moves to once a mail there is answered; "" if none
 
 	PasswordHash  string
 	Registered    bool
@@ -99,6 +100,7 @@ var userColumns = rowstore.Columns[User]{
 	rowstore.Text("GenderBefore", func(u *User) *string { return &u.GenderBefore }).Optional(),
 	rowstore.Text("MovesOn", func(u *User) *string { return &u.Moves.Day }).Optional(),
 	rowstore.Number("Moves", func(u *User) *int { return &u.Moves.Count }).Optional(),
+	rowstore.Text("NewEmail", func(u *User) *string { return &u.NewEmail }).Optional(),
 	rowstore.Flag("IsErasing", func(u *User) *bool { return &u.Erasing }).Optional(),
 }
 

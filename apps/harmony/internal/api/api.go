@@ -88,6 +88,7 @@ func build(c Config) (*api, *http.ServeMux) {
 	a.service.Begin(mux, a.settings())
 	a.account()
 	a.people()
+	a.ownData()
 	a.images()
 	a.pairs()
 	a.events()
@@ -196,9 +197,9 @@ var meanings = map[int]openapi.Meaning{
 	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
 	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND, ITEM_NOT_FOUND, POST_NOT_FOUND", Detail: "there is no such member"},
-	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, EVENT_CANCELLED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_TOPICS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE, NOT_A_TEXT", Detail: "an account has this e-mail address already; sign in, or give another address"},
+	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, EVENT_CANCELLED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_TOPICS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE, NOT_A_TEXT, MAIL_OFF", Detail: "an account has this e-mail address already; sign in, or give another address"},
 	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 336 KiB"},
-	429: {Doc: "The caller sends more than one caller may, or too much at once: RATE_LIMITED, TOO_MANY_AT_ONCE, TOO_MANY_ATTEMPTS, TOO_MANY_SIGN_UPS, LIKES_USED_UP, PICTURES_USED_UP, GENDER_TOO_OFTEN, POSITION_TOO_OFTEN, PREFERENCES_TOO_OFTEN", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
+	429: {Doc: "The caller sends more than one caller may, or too much at once: RATE_LIMITED, TOO_MANY_AT_ONCE, TOO_MANY_ATTEMPTS, TOO_MANY_SIGN_UPS, TOO_MANY_MAILS, DATA_TOO_OFTEN, LIKES_USED_UP, PICTURES_USED_UP, GENDER_TOO_OFTEN, POSITION_TOO_OFTEN, PREFERENCES_TOO_OFTEN", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},
 }

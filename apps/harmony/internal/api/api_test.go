@@ -35,8 +35,8 @@ func TestGuests(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
-		"list-events": true, "get-event": true, "get-event-calendar": true, "list-items": true, "get-item": true, "list-posts": true, "get-post": true,
+		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "confirm": true, "confirm-email": true, "forgot-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
+		"list-events": true, "get-event": true, "get-event-calendar": true, "list-items": true, "get-item": true, "list-posts": true, "get-post": true, "list-my-data": true,
 	}, open)
 }
 
@@ -71,6 +71,11 @@ func TestHostile(t *testing.T) {
 		{"POST", "/auth/login", `{"email":"` + strings.Repeat("a", 60_000) + `","password":"x"}`, 401, "INVALID_CREDENTIALS"},
 		{"POST", "/auth/refresh", `{"refreshToken":"hr_x"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/reset", `{"token":"hx_x","password":"tea under seven lamps"}`, 401, "INVALID_TOKEN"},
+		{"POST", "/auth/confirm", `{"token":"hj_x","password":"x"}`, 401, "INVALID_TOKEN"},
+		{"POST", "/auth/confirm-email", `{"token":"hj_x"}`, 401, "INVALID_TOKEN"},
+		{"POST", "/auth/forgot", `{"email":"anna@example.com"}`, 409, "MAIL_OFF"},
+		{"POST", "/auth/change-email", `{"password":"wrong","email":"b@example.com"}`, 401, "INVALID_CREDENTIALS"},
+		{"POST", "/auth/change-email", `{"password":"tea under seven lamps","email":"b@example.com\r\nBcc: c@example.com"}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/users/" + id, profile(""), 422, "VALIDATION_ERROR"},
 		{"PUT", "/users/" + id, profile(`,"position":{"lat":91,"lon":0}`), 422, "VALIDATION_ERROR"},
 		{"PUT", "/users/" + id, profile(`,"position":{"lat":1e999,"lon":0}`), 400, "MALFORMED"},

@@ -228,6 +228,14 @@ func (s *story) requests() []request {
 		{"delete-post", "DELETE", "/admin/blog/posts/POST", s.bob, "", 204},
 		{"delete-me", "DELETE", "/auth/me", s.carolAccess, `{"password":"tea under seven lamps"}`, 202},
 		{"restore", "POST", "/auth/restore", "", `{"email":"carol@example.com","password":"tea under seven lamps"}`, 200},
+		{"pass", "POST", "/passes", s.bob, `{"userId":"` + s.carolID + `"}`, 204},
+		{"unpass", "DELETE", "/passes/" + s.carolID, s.bob, "", 204},
+		{"change-email", "POST", "/auth/change-email", s.bob, `{"password":"eleven lamps s.over tea","email":"robert@example.com"}`, 204},
+		{"confirm", "POST", "/auth/confirm", "", `{"token":"` + unknownJoin + `","password":"x"}`, 401},
+		{"confirm-email", "POST", "/auth/confirm-email", "", `{"token":"` + unknownMove + `"}`, 401},
+		{"forgot-password", "POST", "/auth/forgot", "", `{"email":"carol@example.com"}`, 409},
+		{"list-my-data", "GET", "/auth/me/data", "", "", 401},
+		{"list-my-data", "GET", "/auth/me/data", s.bob, "", 200},
 		{"logout", "POST", "/auth/logout", s.bob, `{"everywhere":true}`, 204},
 	}
 }

@@ -136,6 +136,7 @@ func (a *api) pairs() {
 		func(ctx context.Context, c meet.Claim, in *openapi.Body[ByMember]) (*none, error) {
 			return nil, a.Service.Pass(ctx, c, in.Body.UserID)
 		})
+	byUser(Bound{3, 8}, pair("unpass", http.MethodDelete, "/passes/{userId}", "Take a pass back", "The member may come into your deck again.", 404), a.Service.Unpass)
 	lists(a, Bound{2, 66}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent, func(c meet.Claim, p meet.Page) List[SentLike] {
 		return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike {
 			return SentLike{cardOf(e.Card), httpjson.FormatTime(e.At), e.Anonymous, e.Match}

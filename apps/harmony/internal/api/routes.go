@@ -35,9 +35,29 @@ type (
 	}
 	// PasswordReset is a new password in place of one that was forgotten.
 	PasswordReset struct {
-		Token    string `json:"token" doc:"As an operator gave it; good once, for 30 minutes" example:"hx_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+		Token    string `json:"token" doc:"As a mail or an operator gave it; good once, for 30 minutes" example:"hx_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 		Password string `json:"password" doc:"10 to 128 characters of any kind" example:"eleven lamps over tea"`
 	}
+	// Confirmation is the answer to the mail of a registration.
+	Confirmation struct {
+		Token    string `json:"token" doc:"As the mail gave it; good for a day" example:"hj_aaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+		Password string `json:"password" doc:"The password of the registration" example:"tea under seven lamps"`
+	}
+	// EmailToken is the answer to the mail of a new address.
+	EmailToken struct {
+		Token string `json:"token" doc:"As the mail gave it; good for a day" example:"hm_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
+	}
+	// Forgotten names the account of a person who forgot the password.
+	Forgotten struct {
+		Email string `json:"email" doc:"The address of the account" example:"anna@example.com"`
+	}
+	// EmailChange is a new address.
+	EmailChange struct {
+		Password string `json:"password" doc:"The caller's password" example:"tea under seven lamps"`
+		Email    string `json:"email" doc:"The new address, at most 254 characters" example:"anna@example.org"`
+	}
+	// Registered is the session of a new member; nothing until a mail is answered.
+	Registered struct{ *Session }
 	// Farewell is the password of a member who leaves.
 	Farewell struct {
 		Password string `json:"password" doc:"The caller's password" example:"tea under seven lamps"`
@@ -66,7 +86,11 @@ func meAnswer(m meet.Me, err error) (*meOutput, error) {
 }
 
 func sessionAnswer(s meet.SignedIn, err error) (*openapi.Body[Session], error) {
-	return openapi.Answer(Session{meOf(s.Me), tokensOf(s.Tokens), s.Device}, err)
+	return openapi.Answer(*sessionOf(s), err)
+}
+
+func sessionOf(s meet.SignedIn) *Session {
+	return &Session{meOf(s.Me), tokensOf(s.Tokens), s.Device}
 }
 
 func (a *api) account() {
@@ -76,18 +100,57 @@ func (a *api) account() {
 			Summary: summary, Description: description,
 		}
 	}
-	route(a, anyone, Bound{4, 10}, op("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it. An address of the internet makes five accounts an hour, also such as fail: then 429 TOO_MANY_SIGN_UPS.", http.StatusCreated, 409),
+	mailed := func(op huma.Operation, description string, body map[string]*huma.MediaType) huma.Operation {
+		op.Responses = map[string]*huma.Response{"202": {Description: description, Content: body}}
+		return op
+	}
+	nothing := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: "Nothing", Examples: []any{map[string]any{}}}, Example: map[string]any{}}}
+	type joined struct {
+		Status int
+		Body   Registered
+	}
+	route(a, anyone, Bound{4, 10}, mailed(op("register", http.MethodPost, "register", "Register", "Makes an account and signs it in. Of those who register one address at the same time one gets it. An address of the internet makes five accounts an hour, also such as fail: then 429 TOO_MANY_SIGN_UPS. Where the service sends mail the answer is 202 for every address, and the account is made by POST /auth/confirm.", http.StatusCreated, 409), "A mail is on its way: its link confirms the registration, or it says that there is an account", nothing),
 		func(ctx context.Context, _ meet.Claim, in *struct {
 			ByDevice
 			AcceptLanguage string `header:"Accept-Language" hidden:"true"`
 			Body           NewAccount
 		},
-		) (*openapi.Body[Session], error) {
+		) (*joined, error) {
 			n := in.Body
-			return sessionAnswer(a.Service.Register(ctx, meet.Registration{
+			r := meet.Registration{
 				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), About: account.About{Bio: n.Bio, Location: n.Location},
 				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), By: asker(ctx, "", in.UserAgent),
-			}))
+			}
+			if a.Service.SendsMail() {
+				return &joined{Status: http.StatusAccepted}, a.Service.Join(ctx, r)
+			}
+			s, err := a.Service.Register(ctx, r)
+			return &joined{http.StatusCreated, Registered{sessionOf(s)}}, err
+		})
+	route(a, anyone, Bound{5, 12}, op("confirm", http.MethodPost, "confirm", "Confirm a registration by its mail", "Makes the account and signs it in, with the password of the registration: else a stranger could register the address of another person, and wait for that person to confirm it.", http.StatusCreated, 401, 409),
+		func(ctx context.Context, _ meet.Claim, in *struct {
+			ByDevice
+			Body Confirmation
+		},
+		) (*openapi.Body[Session], error) {
+			return sessionAnswer(a.Service.Confirm(ctx, in.Body.Token, in.Body.Password, asker(ctx, "", in.UserAgent)))
+		})
+	route(a, anyone, Bound{1, 1}, op("forgot-password", http.MethodPost, "forgot", "Have a mail sent by which a new password is set", "If there is an account with the address. The answer is the same if there is none. An address of the internet asks ten times an hour: then 429 TOO_MANY_MAILS. 409 MAIL_OFF where no mail is sent: an operator gives a token.", http.StatusAccepted, 409),
+		func(ctx context.Context, _ meet.Claim, in *openapi.Body[Forgotten]) (*none, error) {
+			return nil, a.Service.Forgot(ctx, in.Body.Email, asker(ctx, "", ""))
+		})
+	type moved struct{ Status int }
+	route(a, member, Bound{7, 10}, mailed(op("change-email", http.MethodPost, "change-email", "Change my address", "Where mail is sent, the address is that of the account once the mail there is answered, and the answer is 202, also if an account has the address. Where none is sent it is the account's at once, or 409 EMAIL_TAKEN. Five times an hour: then 429 TOO_MANY_MAILS.", http.StatusNoContent, 409), "A mail is on its way to the new address", nil),
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[EmailChange]) (*moved, error) {
+			mailed, err := a.Service.MoveTo(ctx, c, in.Body.Password, in.Body.Email)
+			if mailed {
+				return &moved{http.StatusAccepted}, err
+			}
+			return &moved{http.StatusNoContent}, err
+		})
+	route(a, anyone, Bound{9, 10}, op("confirm-email", http.MethodPost, "confirm-email", "Confirm a new address by its mail", "The old address is told. Of accounts that take one address at the same time one gets it.", http.StatusNoContent, 401, 409),
+		func(ctx context.Context, _ meet.Claim, in *openapi.Body[EmailToken]) (*none, error) {
+			return nil, a.Service.ConfirmMove(ctx, in.Body.Token)
 		})
 	route(a, anyone, Bound{3, 4}, op("login", http.MethodPost, "login", "Sign in", "Ten wrong passwords within 15 minutes for one account from one address of the internet, or forty from it for all accounts, are answered 429 TOO_MANY_ATTEMPTS until they are over. Wrong ones from elsewhere make a sign-in wait up to 8 seconds. A device that sends the deviceToken of a sign-in within 90 days has ten of its own, and waits for no stranger.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *struct {
@@ -114,7 +177,7 @@ func (a *api) account() {
 		func(ctx context.Context, c meet.Claim, in *openapi.Body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
-	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of an operator. All sessions end.", http.StatusNoContent, 401),
+	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of a mail or of an operator. All sessions end.", http.StatusNoContent, 401),
 		func(ctx context.Context, _ meet.Claim, in *openapi.Body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
 		})

@@ -236,8 +236,8 @@ type Privacy struct {
 	ProfileVisibility    Visibility `json:"profileVisibility" doc:"public: to every member; private: to matches, and as a card to those whom you like openly; friends: to matches and those whom you like openly" example:"public"`
 	AnonymousLikes       bool       `json:"anonymousLikes" doc:"Whether likes are secret unless they say otherwise" example:"false"`
 	Language             Language   `json:"language" doc:"What pages speak to you" example:"ru"`
-	NotificationsEnabled bool       `json:"notificationsEnabled" doc:"Kept; nothing is sent yet" example:"true"`
-	EmailNotifications   bool       `json:"emailNotifications" doc:"Kept; nothing is sent yet" example:"true"`
+	NotificationsEnabled bool       `json:"notificationsEnabled" doc:"Whether anything tells you what is new while you are away" example:"true"`
+	EmailNotifications   bool       `json:"emailNotifications" doc:"Whether mails do, where the service sends mail: about likes, matches and messages that wait for 15 minutes, in one mail, three a day at most" example:"true"`
 }
 
 func (p Privacy) rules() rules.Privacy {

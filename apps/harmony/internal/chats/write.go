@@ -55,6 +55,9 @@ func (s *Service) send(ctx context.Context, c meet.Claim, p place, d chat.Draft)
 	}
 	d.SenderID = c.UserID
 	sent, created, err := s.members.Rooms().Send(ctx, p.room, d)
+	if created && p.event == nil {
+		s.members.HasNews(ctx, p.room.Other(c.UserID))
+	}
 	return p.ownMessage(sent), created, err
 }
 

@@ -217,7 +217,7 @@ func (j Job) endRound(ctx context.Context, r round) error {
 			return err
 		}
 	}
-	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
+	for _, name := range []string{meet.QueueLists, meet.QueuePairs, meet.QueueMails} {
 		if err := j.removeMessages(ctx, queue.Poison(name), r.ids); err != nil {
 			return err
 		}

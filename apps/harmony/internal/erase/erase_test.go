@@ -17,6 +17,7 @@ import (
 	"prompthub/apps/harmony/internal/erase"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/forum"
+	"prompthub/apps/harmony/internal/letters"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/reports"
@@ -188,11 +189,15 @@ func live(t *testing.T, w *world) theirs {
 		_, err = w.Queues.Send(ctx, queue.Poison(meet.QueueLists), `{"kind":"user","id":"`+who+`"}`, 0)
 		must(err)
 	}
+	// A mail waits to tell him of an event, and one was set aside.
+	must(w.EventChanged(ctx, bob.UserID, letters.EventChange{ID: w.NewID(), Title: "Xtitle", Start: w.Clock.Now(), Zone: "UTC"}))
+	_, err = w.Queues.Send(ctx, queue.Poison(meet.QueueMails), `{"kind":"move","id":"`+bob.UserID+`","to":"Xold@example.com"}`, 0)
+	must(err)
 	u, err := w.Account(ctx, bob.UserID)
 	must(err)
 	reset, _ := session.Parse[account.User](account.ResetForm, token)
 	left.values = append([]string{
-		bob.UserID, bob.SessionID, reset.SessionID, u.Email, u.PasswordHash, u.Shuffle, account.EmailKey(u.Email).Row, me.Name, me.Bio, me.Location, picture.ID, "Xbrowser 7", "Xmessage",
+		bob.UserID, bob.SessionID, reset.SessionID, u.Email, u.PasswordHash, u.Shuffle, account.EmailKey(u.Email).Row, me.Name, me.Bio, me.Location, picture.ID, "Xbrowser 7", "Xmessage", "Xtitle", "Xold@example.com",
 	}, left.values...)
 	return left
 }
@@ -223,7 +228,7 @@ func found(w *world, values []string) (all []string) {
 			look("files", item.Name)
 		}
 	}
-	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
+	for _, name := range []string{meet.QueueLists, meet.QueuePairs, meet.QueueMails} {
 		for _, name := range []string{name, queue.Poison(name)} {
 			list, err := w.Queues.Receive(ctx, name, queue.MaxReceive, time.Second)
 			require.NoError(w.T, err)

@@ -19,7 +19,7 @@ const (
 // Settlers finish what follows from changes of events and of registrations, and from the end of an
 // account.
 func (s *Service) Settlers() []meet.Settler {
-	return []meet.Settler{s.members.Follower(kindEvent, s.followEvent), {Kind: kindGoing, Settle: s.settleGoing}, {Kind: meet.KindUser, Settle: s.settleUser}}
+	return []meet.Settler{s.members.Follower(kindEvent, s.followEvent), {Kind: kindGoing, Settle: s.settleGoing}, {Kind: meet.KindUser, Settle: s.settleUser}, {Kind: kindTold, Settle: s.settleTold}}
 }
 
 // NewEvent makes an event of the calling admin.
@@ -67,7 +67,7 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 }
 
 func (s *Service) editEvent(ctx context.Context, c meet.Claim, id string, change func(*Event) error) (View, error) {
-	var was *Event
+	var was, is *Event
 	_, err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		was, err = s.readEvent(ctx, id)
 		return err
@@ -89,12 +89,17 @@ func (s *Service) editEvent(ctx context.Context, c meet.Claim, id string, change
 				Fields: []fault.Field{{Name: "body.capacity", Code: CapacityTooSmall, Message: "give no fewer places than members attend", Value: e.Capacity}},
 			}
 		}
+		is = &e
 		return e, nil
 	}
 	if _, err := next(was); err != nil {
 		return View{}, err
 	}
-	return s.commitEvent(ctx, was, next, id)
+	v, err := s.commitEvent(ctx, was, next, id)
+	if err == nil {
+		s.tellChange(ctx, *was, *is)
+	}
+	return v, err
 }
 
 // commitEvent writes the event that next makes of the one that there is, of which was is an earlier

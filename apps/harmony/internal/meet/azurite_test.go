@@ -2,17 +2,22 @@ package meet_test
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/delivery/mail"
+	"prompthub/internal/host/function"
 	"prompthub/internal/storage/azure"
+	"prompthub/internal/storage/queue"
 	"prompthub/internal/storage/table"
 	"prompthub/internal/testing/azurite"
 )
@@ -20,9 +25,12 @@ import (
 // stored is the schema: for each table the keys and the properties with their types.
 var stored = map[string]string{
 	"Users": `USER_{c} / {id}: Age Int32, Bio String, BirthDate DateTime, CreatedAt DateTime, Email String, Gender String, IsDeleted Boolean, LastSeen DateTime, ` +
-		`LatTenths Int32, Location String, LonTenths Int32, Moves Int32, MovesOn String, Name String, PasswordHash String, ProfileImageUrl String, Registered Boolean, Role String, SessionsAfter DateTime, ` +
+		`LatTenths Int32, Location String, LonTenths Int32, Moves Int32, MovesOn String, Name String, NewEmail String, PasswordHash String, ProfileImageUrl String, Registered Boolean, Role String, SessionsAfter DateTime, ` +
 		`Shuffle String, SuspendedReason String, UpdatedAt DateTime, Version Int64`,
-	"UserEmails":    `EMAIL_{hh} / {hash}: UserId String`,
+	"UserEmails": `EMAIL_{hh} / {hash}: UserId String`,
+	"Mails": `DAY_{yyyyMMdd} / all: Count Int32; DAY_{yyyyMMdd} / join_{hash}: Count Int32; ` +
+		`JOIN_{c} / {id}: Age Int32, Bio String, BirthDate DateTime, CreatedAt DateTime, Email String, EndsAt DateTime, Gender String, IsDeleted Boolean, Language String, LastSeen DateTime, Location String, ` +
+		`Name String, PasswordHash String, ProfileImageUrl String, Registered Boolean, Role String, SecretHash String, Shuffle String, SuspendedReason String, UpdatedAt DateTime, Version Int64`,
 	"Sessions":      `{id} / {id}: AccessEndsAt DateTime, AccessHash String, CreatedAt DateTime, Device String, EndsAt DateTime, PreviousHash String, RefreshHash String, Salt String, UsedAt DateTime`,
 	"UserImages":    `{id} / !images: Count Int32, Version Int64; {id} / {id}: BlobUrl String, Bytes Int32, Height Int32, OrderIndex Int32, UploadedAt DateTime, Width Int32`,
 	"Likes":         `{id} / DAY_{yyyyMMdd}: Count Int32; {id} / {inv}_{id}: CreatedAt DateTime, FromUserId String, IsMatch Boolean, ToUserId String`,
@@ -60,6 +68,7 @@ var forms = []struct {
 	{"DAY_{yyyyMMdd}", regexp.MustCompile(`^DAY_[0-9]{8}$`)},
 	{"{hash}", regexp.MustCompile(`[0-9a-f]{64}`)},
 	{"EMAIL_{hh}", regexp.MustCompile(`EMAIL_[0-9a-f]{2}$`)},
+	{"JOIN_{c}", regexp.MustCompile(`JOIN_[0-9a-f]$`)},
 	{"USER_{c}", regexp.MustCompile(`USER_[0-9a-f]$`)},
 }
 
@@ -143,6 +152,18 @@ func TestRowsOnAzurite(t *testing.T) {
 	dealt, err := w.Deck(ctx, blocked, "", 10)
 	require.NoError(t, err)
 	require.NotEmpty(t, dealt.Cards)
+	w.Mail, w.Site, w.MailsADay = mail.Printed{To: io.Discard}, "https://harmony.example", -1
+	require.NoError(t, w.Join(ctx, someone("eve")))
+	_, err = w.MoveTo(ctx, now, "eleven lamps over tea", "anna@example.org")
+	require.NoError(t, err)
+	for _, trigger := range w.Triggers() {
+		if trigger.Queue == meet.QueueMails {
+			list, err := account.Queues.Receive(ctx, trigger.Queue, queue.MaxReceive, time.Minute)
+			require.NoError(t, err)
+			require.NotEmpty(t, list)
+			require.NoError(t, trigger.Run(ctx, function.Invocation{Text: list[0].Text, Inserted: list[0].Inserted}))
+		}
+	}
 	for _, name := range tables.All() {
 		if name == tables.State {
 			continue // of package tidy

@@ -11,6 +11,7 @@
 //	UserPreferences  userId / PREFS
 //	                 userId / PLACE               where the member is in the deck
 //	                 userId / SEEN                up to when the member has seen their matches
+//	                 userId / TOLD                up to when a mail told what is new, and the secret that ends such mails
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
 //	Deck             see package deck: it follows Users, UserPreferences and UserSettings
@@ -22,6 +23,11 @@
 //	                 to_ANON / {inv}_             of a member who was erased
 //	Matches          userId / otherId             in both directions
 //	Blocks           userId / {inv}_{otherId}     and {otherId}_BY / {inv}_{userId}
+//
+//	Mails            JOIN_{c} / id                a registration that waits for its mail to be answered
+//	                 DAY_{yyyyMMdd} / {kind}_{hash of address}, all   how many mails were sent on a day
+//	                 WAIT / userId                since when there is news for a member
+//	                 WAIT / userId_eventId        an event that changed, as it is now
 //
 //	State            tidy / its walks             places of timers
 //	                 DUE_{yyyyMMdd} / {t}_account_{userId}   an account that was deleted on that day: see package erase
@@ -75,6 +81,7 @@ type Tables struct {
 	UserChats string `table:"UserChats"`
 	Messages  string `table:"Messages"`
 	State     string `table:"State"`
+	Mails     string `table:"Mails"`
 }
 
 // All returns the names.

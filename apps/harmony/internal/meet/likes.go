@@ -101,6 +101,9 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 		return false, nil
 	}, &used)
 	like = likeOf(p, side)
+	if created && (like.Match || !like.Anonymous) {
+		s.HasNews(ctx, to)
+	}
 	if created && p.Like[1-side] > p.Like[side] { // the other like came later, and made the match
 		like.Match, like.ChatID = false, ""
 	}
@@ -175,6 +178,18 @@ func (s *Service) Pass(ctx context.Context, c Claim, id string) error {
 			return false, fault.Coded(fault.Conflict, LikeMatched, "you like this member; take the like back first")
 		}
 		p.Pass[side] = p.Tick(now)
+		return false, nil
+	})
+}
+
+// Unpass takes a pass back: decks show the member to the caller again.
+func (s *Service) Unpass(ctx context.Context, c Claim, id string) error {
+	v, err := s.readOther(ctx, c, id)
+	if err != nil || v.pair.Pass[v.pair.Side(c.UserID)] == 0 {
+		return err
+	}
+	return s.changePair(ctx, c.UserID, v.pair, func(p *pairs.Pair, side int, _ time.Time) (bool, error) {
+		p.Pass[side] = 0
 		return false, nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"prompthub/internal/delivery/mail"
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/attempts"
 	"prompthub/internal/http/auth/password"
@@ -23,9 +24,11 @@ type Service struct {
 	sessions *session.Sessions[User]
 	attempts *attempts.Counter
 	signUps  *attempts.Counter
+	asked    *attempts.Counter // mails that were asked for
+	copies   *attempts.Counter // copies of members' own data
 }
 
-// A Config is what a Service needs. Every field but Transact is required.
+// A Config is what a Service needs. Every field but Transact and those of mails is required.
 type Config struct {
 	*rowstore.Store
 	Tables Tables // prefixed
@@ -44,13 +47,19 @@ type Config struct {
 	// SignUpsAnHour is how many accounts one address may make; 0 and less: no limit.
 	SignUpsAnHour int
 
+	// Mail sends mails, with links that begin with Site, up to MailsADay on a day (negative: no limit).
+	// nil: none are sent.
+	Mail      mail.Sender
+	Site      string
+	MailsADay int
+
 	// EraseAfter is how long a deleted account can be restored; negative: for ever.
 	EraseAfter time.Duration
 }
 
 // New returns the service.
 func New(c Config) *Service {
-	s := &Service{Config: c, attempts: attempts.New(c.Now), signUps: attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+	s := &Service{Config: c, copies: attempts.Count(c.Now, dataEvery, DataTooOften, "you got a copy of your data in this hour; wait"), attempts: attempts.New(c.Now), asked: attempts.Count(c.Now, time.Hour, TooManyMails, "too many mails were asked for from your address in this hour; wait"), signUps: attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
 	s.sessions = s.newSessions()
 	return s
 }
@@ -58,7 +67,7 @@ func New(c Config) *Service {
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs)); err != nil {
+	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs), QueueMails, queue.Poison(QueueMails)); err != nil {
 		return err
 	}
 	if err := s.Blobs.Create(ctx, ContainerProfiles, ContainerChats, ContainerRemoved); err != nil {
@@ -90,6 +99,7 @@ const (
 	EmailTaken         fault.Code = "EMAIL_TAKEN"
 	NotYourself        fault.Code = "NOT_YOURSELF"
 	TooManySignUps     fault.Code = "TOO_MANY_SIGN_UPS"
+	TooManyMails       fault.Code = "TOO_MANY_MAILS"
 	TooManyAttempts               = attempts.TooMany
 )
 

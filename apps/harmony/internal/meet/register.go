@@ -66,10 +66,16 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err := s.countSignUp(r.By); err != nil {
 		return SignedIn{}, err
 	}
+	return s.makeAccount(ctx, u, r)
+}
+
+// makeAccount makes the account of a registration, and signs it in. Its password is hashed unless
+// the account has the hash.
+func (s *Service) makeAccount(ctx context.Context, u User, r Registration) (SignedIn, error) {
 	ctx = s.Outbox().Begin(ctx)
 	var taken string
 	var wake queue.Receipt
-	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		taken, err = s.ownerOf(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
@@ -79,7 +85,7 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 	if err == nil && taken != "" {
 		err = emailTaken()
 	}
-	if err == nil {
+	if err == nil && u.PasswordHash == "" {
 		u.PasswordHash, err = s.Passwords.Hash(ctx, r.By.hasherOf(""), r.Password)
 	}
 	if err != nil {
@@ -116,14 +122,29 @@ func (s *Service) Register(ctx context.Context, r Registration) (SignedIn, error
 // countSignUp counts a registration for its address, also one that is refused because an account
 // has the e-mail address: else it would tell whether there is one.
 func (s *Service) countSignUp(by Asker) error {
-	if s.SignUpsAnHour <= 0 || by.Site == "" {
+	if s.SignUpsAnHour <= 0 {
 		return nil
 	}
-	limits := []attempts.Limit{{Name: by.Site, Most: s.SignUpsAnHour}}
-	if by.Network != "" {
-		limits = append(limits, attempts.Limit{Name: by.Network, Most: 2 * s.SignUpsAnHour})
+	return by.count(s.signUps, s.SignUpsAnHour)
+}
+
+// asksAnHour is how many mails one address of the internet may ask for in an hour.
+const asksAnHour = 10
+
+// countAsked counts a mail that a person asks for.
+func (s *Service) countAsked(by Asker) error { return by.count(s.asked, asksAnHour) }
+
+// count counts an act for the address that it comes from, and for its network, which may do it
+// twice as often.
+func (by Asker) count(in *attempts.Counter, most int) error {
+	if by.Site == "" {
+		return nil
 	}
-	done, err := s.signUps.Begin(limits...)
+	limits := []attempts.Limit{{Name: by.Site, Most: most}}
+	if by.Network != "" {
+		limits = append(limits, attempts.Limit{Name: by.Network, Most: 2 * most})
+	}
+	done, err := in.Begin(limits...)
 	if err == nil {
 		done(true)
 	}
@@ -217,6 +238,9 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 			return fmt.Errorf("read message: %w", err)
 		}
 		looked := s.Now() // before anything is read: settlers look as well
+		if c.Kind == kindAddress {
+			return s.settleMove(ctx, in.Text, looked)
+		}
 		mine := c.Kind == KindUser
 		known := mine
 		for _, other := range others {
@@ -231,7 +255,7 @@ func (s *Service) Triggers(others ...Settler) []function.Trigger {
 			return fmt.Errorf("no room settles messages of the kind %q", c.Kind)
 		}
 		return s.settleChange(ctx, c, looked)
-	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}}
+	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}, {Name: QueueMails, Queue: QueueMails, Run: s.settleMail}}
 }
 
 // settleChange finishes what a message is about, of a job that began to look at a time.

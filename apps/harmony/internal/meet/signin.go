@@ -88,6 +88,9 @@ func (s *Service) enterSession(ctx context.Context, address, password string, by
 	if err != nil {
 		return SignedIn{}, err
 	}
+	if u != nil && u.Email != normal { // an address that the account is about to take, or has just given up
+		u = nil
+	}
 	device := ""
 	if name, ok := s.deviceOf(u, by.Device); ok {
 		device = name
@@ -165,15 +168,19 @@ func (s *Service) provePassword(ctx context.Context, c Caller, password, field s
 		return err
 	}
 	_, err = s.verifyPassword(ctx, ofMember(c.ID), &c.User, password)
-	failed := fault.CodeOf(err) == InvalidCredentials
-	done(failed)
-	if failed {
-		return &fault.Error{
-			Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the password is wrong",
-			Fields: []fault.Field{{Name: field, Code: InvalidCredentials, Message: "is wrong"}},
-		}
+	done(fault.CodeOf(err) == InvalidCredentials)
+	return wrongPassword(err, field)
+}
+
+// wrongPassword returns an error of verifyPassword that names the field of a wrong password.
+func wrongPassword(err error, field string) error {
+	if fault.CodeOf(err) != InvalidCredentials {
+		return err
 	}
-	return err
+	return &fault.Error{
+		Kind: fault.Unauthenticated, Code: InvalidCredentials, Text: "the password is wrong",
+		Fields: []fault.Field{{Name: field, Code: InvalidCredentials, Message: "is wrong"}},
+	}
 }
 
 // renewHash keeps a new hash of the same password. The next sign-in tries again if it fails.
@@ -269,6 +276,11 @@ func (s *Service) NewReset(ctx context.Context, address string) (token string, e
 	if err != nil {
 		return "", err
 	}
+	return s.newReset(ctx, u)
+}
+
+// newReset returns a token with which a member can set a new password once.
+func (s *Service) newReset(ctx context.Context, u User) (token string, err error) {
 	x, secret := s.sessions.NewToken(u.ID, "reset", u.SessionsAfter, account.ResetFor)
 	return account.ResetForm.Token(x, secret), s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(x))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/pairs"
 	"prompthub/internal/storage/rowstore"
 	"prompthub/internal/storage/table"
@@ -28,6 +29,7 @@ func (s *Service) Traces() []Trace {
 	} {
 		all = append(all, Trace{Table: name, Forget: s.Drop(name)})
 	}
+	all = append(all, Trace{Table: s.Tables.Mails, Range: table.Range{Partition: account.WaitRows}, Forget: s.Drop(s.Tables.Mails)})
 	all = append(all, Trace{Table: s.Tables.LikesReceived, Forget: s.forgetLike}) // before pairs: they say which likes count
 	for _, name := range []string{s.Tables.Pairs, s.Tables.Likes, s.Tables.Matches, s.Tables.Blocks, s.Tables.Deck} {
 		all = append(all, Trace{Table: name, Forget: s.Drop(name)})

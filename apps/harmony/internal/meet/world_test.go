@@ -128,7 +128,7 @@ func (w *world) settle() {
 	for range 20 {
 		w.pump(20 * time.Second)
 	}
-	for _, name := range []string{meet.QueueLists, meet.QueuePairs} {
+	for _, name := range []string{meet.QueueLists, meet.QueuePairs, meet.QueueMails} {
 		n, err := w.queues.Len(w.t.Context(), name)
 		require.NoError(w.t, err)
 		require.Zero(w.t, n, "messages that never end")

@@ -83,7 +83,7 @@ func TestExplore(t *testing.T) {
 		x.together = x.Luck.IntN(2) == 0
 		x.queues, x.World.Blobs = memory.NewQueues(x.Explorer.Now), memory.NewBlobs(x.Explorer.Now)
 		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles, meet.ContainerChats, meet.ContainerRemoved))
-		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs))
+		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs, meet.QueueMails))
 		calm := x.On(store(x.DB, x.Explorer.Now, still), x.queues, repeatable.Seeded(x.Luck.Uint64()))
 		calm.Transact = x.transact()
 		x.calm = newRooms(calm)

@@ -1,14 +1,17 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"prompthub/apps/harmony/internal/cities"
 	"prompthub/apps/harmony/internal/cookie"
 	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
@@ -27,17 +30,32 @@ func (s *web) pages() {
 	s.handle("GET "+Prefix+"/sign-in", s.signInPage)
 	s.enter("POST "+Prefix+"/sign-in", s.signIn)
 	s.handle("POST "+Prefix+"/sign-out", s.signOut)
-	s.handle("GET "+Prefix+"/reset", s.resetPage)
+	s.handle("GET "+Prefix+"/reset", func(r *request) error { return s.tokenPage(r, resetPage) })
 	s.enter("POST "+Prefix+"/reset", s.reset)
+	s.handle("GET "+Prefix+"/forgot", func(r *request) error { return s.render(r, http.StatusOK, forgotPage) })
+	s.enter("POST "+Prefix+"/forgot", s.forgot)
+	s.handle("GET "+Prefix+"/confirm", func(r *request) error { return s.tokenPage(r, confirmPage) })
+	s.enter("POST "+Prefix+"/confirm", s.confirm)
+	s.handle("GET "+Prefix+"/confirm-email", func(r *request) error { return s.tokenPage(r, confirmEmailPage) })
+	s.enter("POST "+Prefix+"/confirm-email", s.confirmEmail)
+	s.handle("GET "+Prefix+"/unsubscribe", func(r *request) error { return s.tokenPage(r, unsubscribePage) })
+	s.enter("POST "+Prefix+"/unsubscribe", s.unsubscribe)
 	s.members("GET "+Prefix+"/me", s.mePage)
 	s.members("POST "+Prefix+"/me", s.saveMe)
 	s.pictures("POST "+Prefix+"/me/photos", s.addPhoto)
-	s.members("POST "+Prefix+"/me/photos/{id}/first", s.firstPhoto)
+	s.members("POST "+Prefix+"/me/photos/{id}/first", s.movePhoto(func(int) int { return 0 }))
+	s.members("POST "+Prefix+"/me/photos/{id}/up", s.movePhoto(func(at int) int { return at - 1 }))
+	s.members("POST "+Prefix+"/me/photos/{id}/down", s.movePhoto(func(at int) int { return at + 1 }))
 	s.members("POST "+Prefix+"/me/photos/{id}/delete", s.deletePhoto)
-	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, page{}, nil) })
+	s.members("GET "+Prefix+"/settings", func(r *request) error { return s.settings(r, nil) })
 	s.members("POST "+Prefix+"/settings/preferences", s.savePreferences)
 	s.members("POST "+Prefix+"/settings/privacy", s.savePrivacy)
 	s.members("POST "+Prefix+"/settings/password", s.savePassword)
+	s.members("POST "+Prefix+"/settings/email", s.saveEmail)
+	s.members("GET "+Prefix+"/settings/data", func(r *request) error { // the session is renewed first
+		goOn(r, dataPath)
+		return nil
+	})
 	s.members("POST "+Prefix+"/settings/sign-out", s.signOutEverywhere)
 	s.members("POST "+Prefix+"/settings/delete", s.deleteMe)
 	s.handle("GET "+Prefix+"/restore", func(r *request) error { return s.render(r, http.StatusOK, restorePage) })
@@ -58,6 +76,9 @@ func (s *web) pages() {
 		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such page")
 	})
 }
+
+// dataPath is where the API serves what is kept of the reader.
+const dataPath = "/api/v1/auth/me/data"
 
 // A homeBody is what the first page shows: of a member what waits, and events that come.
 type homeBody struct {
@@ -134,12 +155,23 @@ func (s *web) signUpPage(r *request) error {
 }
 
 func (s *web) signUp(r *request) error {
-	in, err := s.Service.Register(r.Context(), meet.Registration{
+	registration := meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
 		Language: r.lang, By: r.asker(),
-	})
+	}
+	var in meet.SignedIn
+	var err error
+	if s.Service.SendsMail() {
+		err = s.Service.Join(r.Context(), registration)
+	} else {
+		in, err = s.Service.Register(r.Context(), registration)
+	}
 	if err != nil {
 		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
+	}
+	if s.Service.SendsMail() {
+		goOn(r, Prefix+"/sign-in?done=mail-join")
+		return nil
 	}
 	r.keep(in)
 	goOn(r, Prefix+"/me?done=registered")
@@ -164,14 +196,24 @@ func (s *web) signInPage(r *request) error {
 		goOn(r, to)
 		return nil
 	}
-	return s.render(r, http.StatusOK, page{Name: "sign-in", Title: "sign-in.title", Body: to})
+	return s.render(r, http.StatusOK, s.signInForm(to))
+}
+
+// A signInBody is where signing in leads, and whether mail helps those who forgot the password.
+type signInBody struct {
+	To    string
+	Mails bool
+}
+
+func (s *web) signInForm(to string) page {
+	return page{Name: "sign-in", Title: "sign-in.title", Body: signInBody{to, s.Service.SendsMail()}}
 }
 
 func (s *web) signIn(r *request) error {
 	to := s.site.Back(r.form("back"))
 	in, err := s.Service.Login(r.Context(), r.form("email"), r.form("password"), r.asker())
 	if err != nil {
-		return s.refused(r, page{Name: "sign-in", Title: "sign-in.title", Body: to}, err)
+		return s.refused(r, s.signInForm(to), err)
 	}
 	r.keep(in)
 	goOn(r, to)
@@ -189,13 +231,76 @@ func (s *web) signOut(r *request) error {
 	return nil
 }
 
-func (s *web) resetPage(r *request) error {
-	return s.render(r, http.StatusOK, page{Name: "reset", Title: "reset.title"})
+// Pages of forms that a link in a mail leads to. The link opens a page, and the form does the work:
+// programs that look at mails open their links, too.
+var (
+	resetPage        = page{Name: "reset", Title: "reset.title"}
+	forgotPage       = page{Name: "forgot", Title: "forgot.title"}
+	confirmPage      = page{Name: "confirm", Title: "confirm.title"}
+	confirmEmailPage = page{Name: "confirm-email", Title: "confirm-email.title"}
+	unsubscribePage  = page{Name: "unsubscribe", Title: "unsubscribe.title"}
+)
+
+// tokenPage shows a form with the token of a link.
+func (s *web) tokenPage(r *request, p page) error {
+	p.Form = url.Values{"token": {r.URL.Query().Get("token")}}
+	return s.render(r, http.StatusOK, p)
+}
+
+func (s *web) forgot(r *request) error {
+	if err := s.Service.Forgot(r.Context(), r.form("email"), r.asker()); err != nil {
+		return s.refused(r, forgotPage, err)
+	}
+	goOn(r, Prefix+"/sign-in?done=mail-reset")
+	return nil
+}
+
+// confirm makes the account of a registration whose mail was answered.
+func (s *web) confirm(r *request) error {
+	in, err := s.Service.Confirm(r.Context(), r.form("token"), r.form("password"), r.asker())
+	if err != nil {
+		return s.refused(r, confirmPage, err)
+	}
+	r.keep(in)
+	goOn(r, Prefix+"/me?done=registered")
+	return nil
+}
+
+func (s *web) confirmEmail(r *request) error {
+	if err := s.Service.ConfirmMove(r.Context(), r.form("token")); err != nil {
+		return s.refused(r, confirmEmailPage, err)
+	}
+	goOn(r, Prefix+"/settings?done=email")
+	return nil
+}
+
+// unsubscribe ends the mails of news of a member. A mail program sends the token in the address.
+func (s *web) unsubscribe(r *request) error {
+	if err := s.Service.StopNews(r.Context(), cmp.Or(r.form("token"), r.URL.Query().Get("token"))); err != nil {
+		return s.refused(r, unsubscribePage, err)
+	}
+	goOn(r, Prefix+"/sign-in?done=unsubscribed")
+	return nil
+}
+
+// saveEmail gives the reader another address, or has a mail sent there.
+func (s *web) saveEmail(r *request) error {
+	// The form has a field of its own: the page has another one for passwords.
+	mailed, err := s.Service.MoveTo(r.Context(), r.claim, r.form("emailPassword"), r.form("email"))
+	if err != nil {
+		return s.settings(r, renamed(err, "body.password", "body.emailPassword"))
+	}
+	done := "email"
+	if mailed {
+		done = "mail-email"
+	}
+	goOn(r, Prefix+"/settings?done="+done)
+	return nil
 }
 
 func (s *web) reset(r *request) error {
 	if err := s.Service.Reset(r.Context(), strings.TrimSpace(r.form("token")), r.form("password")); err != nil {
-		return s.refused(r, page{Name: "reset", Title: "reset.title"}, err)
+		return s.refused(r, resetPage, err)
 	}
 	goOn(r, Prefix+"/sign-in?done=password")
 	return nil
@@ -205,7 +310,7 @@ func (s *web) reset(r *request) error {
 func (s *web) deleteMe(r *request) error {
 	// The form has a field of its own: the page has another one for passwords.
 	if _, err := s.Service.DeleteMe(r.Context(), r.claim, r.form("leavingPassword")); err != nil {
-		return s.settings(r, page{}, renamed(err, "body.password", "body.leavingPassword"))
+		return s.settings(r, renamed(err, "body.password", "body.leavingPassword"))
 	}
 	cookie.Forget(r.w, r.Request)
 	goOn(r, Prefix+"/restore?done=account")
@@ -225,6 +330,12 @@ func (s *web) restore(r *request) error {
 	return nil
 }
 
+// A meBody is what the page of the profile shows besides its fields.
+type meBody struct {
+	Images []meet.Image
+	Cities []cities.City // by which the reader says where they are
+}
+
 func (s *web) mePage(r *request) error { return s.me(r, nil) }
 
 // me shows the profile as it is, and a form that was refused as it was sent.
@@ -233,15 +344,19 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "me.title", Body: me.Images.All}
+	p := page{Name: "me", Title: "me.title", Body: meBody{me.Images.All, cities.All}}
 	form := url.Values{"name": {me.Name}, "gender": {me.Gender}}
 	for name, text := range me.Fields() {
 		form.Set(name, *text)
 	}
 	if at := me.Position; at != nil {
-		lat, lon := at.Degrees()
-		form.Set("lat", fmt.Sprintf("%.1f", lat))
-		form.Set("lon", fmt.Sprintf("%.1f", lon))
+		if city, ok := cities.At(*at); ok {
+			form.Set("city", city.Name(r.lang))
+		} else {
+			lat, lon := at.Degrees()
+			form.Set("lat", fmt.Sprintf("%.1f", lat))
+			form.Set("lon", fmt.Sprintf("%.1f", lon))
+		}
 	}
 	return s.formPage(r, p, form, refused)
 }
@@ -260,13 +375,22 @@ func (s *web) formPage(r *request, p page, now url.Values, refused error) error 
 	return s.refused(r, p, refused)
 }
 
+// CityUnknown is the code of a city that the list has not.
+const CityUnknown fault.Code = "CITY_UNKNOWN"
+
 func (s *web) saveMe(r *request) error {
 	p := meet.Profile{Name: r.form("name"), Gender: r.form("gender")}
 	for name, text := range p.Fields() {
 		*text = r.form(name)
 	}
 	lat, lon := decimal(r.form("lat")), decimal(r.form("lon"))
-	if lat != "" || lon != "" {
+	if name := strings.TrimSpace(r.form("city")); name != "" {
+		city, ok := cities.Find(name)
+		if !ok {
+			return s.savedMe(r, &fault.Error{Kind: fault.Invalid, Code: CityUnknown, Text: "choose a city of the list", Fields: []fault.Field{{Name: "body.city", Code: CityUnknown, Message: "choose a city of the list"}}})
+		}
+		p.Lat, p.Lon, p.Located = city.Lat, city.Lon, true
+	} else if lat != "" || lon != "" {
 		var errLat, errLon error
 		p.Lat, errLat = strconv.ParseFloat(lat, 64)
 		p.Lon, errLon = strconv.ParseFloat(lon, 64)
@@ -304,19 +428,27 @@ func (s *web) deletePhoto(r *request) error {
 	return s.savedMe(r, s.Service.DeleteImage(r.Context(), r.claim, r.who.ID, r.PathValue("id")))
 }
 
-func (s *web) firstPhoto(r *request) error {
-	me, err := s.Service.Me(r.Context(), r.claim)
-	if err != nil {
-		return err
-	}
-	ids := []string{r.PathValue("id")}
-	for _, image := range me.Images.All {
-		if image.ID != ids[0] {
+// movePhoto moves a photo to another place.
+func (s *web) movePhoto(to func(at int) int) action {
+	return func(r *request) error {
+		me, err := s.Service.Me(r.Context(), r.claim)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, image := range me.Images.All {
 			ids = append(ids, image.ID)
 		}
+		at := slices.Index(ids, r.PathValue("id"))
+		if at < 0 {
+			return s.savedMe(r, fault.Coded(fault.NotFound, meet.ImageNotFound, "there is no such picture"))
+		}
+		id := ids[at]
+		ids = slices.Delete(ids, at, at+1)
+		ids = slices.Insert(ids, max(0, min(to(at), len(ids))), id)
+		_, err = s.Service.OrderImages(r.Context(), r.claim, r.who.ID, ids)
+		return s.savedMe(r, err)
 	}
-	_, err = s.Service.OrderImages(r.Context(), r.claim, r.who.ID, ids)
-	return s.savedMe(r, err)
 }
 
 // decimal reads a number as people in both languages write it.
@@ -326,10 +458,11 @@ func decimal(s string) string { return strings.Replace(strings.TrimSpace(s), ","
 type settingsBody struct {
 	Sessions []session.Info
 	Blocked  meet.Page // the newest
+	Mails    bool      // whether the service sends mail
 }
 
 // settings shows the settings as they are, and the form that was refused as it was sent.
-func (s *web) settings(r *request, p page, refused error) error {
+func (s *web) settings(r *request, refused error) error {
 	all, err := s.Service.Settings(r.Context(), r.claim)
 	if err != nil {
 		return err
@@ -342,8 +475,9 @@ func (s *web) settings(r *request, p page, refused error) error {
 	if err != nil {
 		return err
 	}
-	p.Name, p.Title, p.Body = "settings", "settings.title", settingsBody{sessions, blocked}
+	p := page{Name: "settings", Title: "settings.title", Body: settingsBody{sessions, blocked, s.Service.SendsMail()}}
 	form := url.Values{
+		"email":       {r.who.Email},
 		"ageRangeMin": {strconv.Itoa(all.Preferences.AgeMin)}, "ageRangeMax": {strconv.Itoa(all.Preferences.AgeMax)},
 		"maxDistanceKm": {strconv.Itoa(all.Preferences.MaxDistance)}, "showMe": {all.Preferences.ShowMe},
 		"profileVisibility": {all.Privacy.Visibility}, "language": {all.Privacy.Language},
@@ -362,7 +496,7 @@ func checked(yes bool) []string {
 // saved goes back to the settings after a form, or shows why it was refused.
 func (s *web) saved(r *request, err error) error {
 	if err != nil {
-		return s.settings(r, page{}, err)
+		return s.settings(r, err)
 	}
 	goOn(r, Prefix+"/settings?done=saved")
 	return nil

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/fault"
 )
 
 // pairs are the pages about other members.
@@ -47,6 +48,7 @@ func (s *web) pairs() {
 	}{
 		"like": {like(&no), ""}, "secret": {like(&yes), ""}, "unlike": {noMatch(s.Service.Unlike), ""}, "unmatch": {noMatch(s.Service.Unmatch), ""},
 		"pass": {noMatch(s.Service.Pass), "/people"}, "block": {noMatch(s.Service.Block), "/settings"}, "unblock": {noMatch(s.Service.Unblock), "/settings"},
+		"unpass": {noMatch(s.Service.Unpass), ""},
 	} {
 		s.members("POST "+Prefix+"/people/{id}/"+what, func(r *request) error {
 			id := r.PathValue("id")
@@ -56,6 +58,9 @@ func (s *web) pairs() {
 			}
 			to, done := do.to, what
 			switch {
+			case what == "pass":
+				goOn(r, Prefix+"/people?done=pass&passed="+url.QueryEscape(id))
+				return nil
 			case matched:
 				goOn(r, Prefix+"/matches/"+id)
 				return nil
@@ -79,6 +84,14 @@ func (s *web) person(r *request, refused error) error {
 	return s.formPage(r, page{Name: "person", Title: "person.title", Body: p}, url.Values{"days": {"7"}}, refused)
 }
 
+// A dealt is what the page of the deck shows: a card at most, with the pictures of the member, and
+// the pass before it, which can be taken back.
+type dealt struct {
+	meet.DeckPage
+	Images []meet.Image
+	Passed string
+}
+
 // people shows one card of the deck after the other. A decision takes its card away, so the page
 // has no cursor.
 func (s *web) people(r *request) error {
@@ -86,7 +99,18 @@ func (s *web) people(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "people", Title: "people.title", Body: p})
+	b := dealt{DeckPage: p}
+	if id := r.URL.Query().Get("passed"); meet.IsID(id) {
+		b.Passed = id
+	}
+	if len(p.Cards) > 0 && p.Cards[0].ProfileImageURL != "" {
+		of, err := s.Service.Person(r.Context(), r.claim, p.Cards[0].ID)
+		if err != nil && fault.CodeOf(err) != meet.UserNotFound { // one has just left
+			return err
+		}
+		b.Images = of.Images
+	}
+	return s.render(r, http.StatusOK, page{Name: "people", Title: "people.title", Body: b})
 }
 
 // perPage is how many members a page of a list shows.

@@ -58,7 +58,7 @@ func (w words) Device(name string) string {
 }
 
 // catalog has all words of the pages, in Russian and in English.
-var catalog = joined(memberWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
+var catalog = joined(memberWords, mailWords, eventWords, forumWords, moderationWords, shopWords, blogWords)
 
 // joined returns the words of several subjects as one catalog.
 func joined(all ...map[string][2]string) map[string][2]string {
@@ -118,7 +118,7 @@ var memberWords = map[string][2]string{
 	"me.title":              {"Профиль", "Profile"},
 	"me.lead":               {"Так вас видят другие участники.", "This is how other members see you."},
 	"me.fixed":              {"Почта и дата рождения", "E-mail address and birth date"},
-	"me.private":            {"Видны только вам и не меняются.", "Only you see them, and they cannot be changed."},
+	"me.private":            {"Видны только вам. Дата рождения не меняется.", "Only you see them. The birth date cannot be changed."},
 	"me.position":           {"Где вы", "Where you are"},
 	"me.here":               {"Я здесь", "Where I am"},
 	"me.here.fail":          {"Браузер не сообщил место.", "The browser did not tell where you are."},
@@ -232,9 +232,9 @@ var memberWords = map[string][2]string{
 	"hint.ageRangeMax":        {"99 значит «99 и старше».", "99 is 99 and older."},
 	"hint.gender":             {"Можно менять раз в 30 дней. Подборка людей следует за изменением через 30 дней.", "It can be changed once in 30 days. The people whom you are shown follow a change after 30 days."},
 	"hint.maxDistanceKm":      {"0 значит «где угодно». С ограничением видны только те, кто указал место. Считается приблизительно: 10, 25, 50, 100, 250, 500, 1000 км.", "0 is anywhere. A limit shows only people who gave a position. It counts roughly: 10, 25, 50, 100, 250, 500, 1,000 km."},
-	"hint.emailNotifications": {"Мы запомним, но пока ничего не присылаем.", "We keep your choice, but send nothing yet."},
+	"hint.emailNotifications": {"О лайках, парах и сообщениях, которые ждут вас 15 минут: одно письмо обо всём, не больше трёх в день.", "About likes, matches and messages that wait for you 15 minutes: one mail about all, three a day at most."},
 	"hint.new":                {"От 10 до 128 символов, любых.", "10 to 128 characters of any kind."},
-	"hint.position":           {"Остаётся одна десятая градуса, около 10 км. Другим сообщается только примерное расстояние. Менять можно пять раз в день. Оставьте поля пустыми, чтобы не указывать место.", "A tenth of a degree is kept, about 10 km. Others are told only a rough distance. It can be changed 5 times a day. Leave both empty to say nothing."},
+	"hint.position":           {"Остаётся одна десятая градуса, около 10 км. Другим сообщается только примерное расстояние. Менять можно пять раз в день.", "A tenth of a degree is kept, about 10 km. Others are told only a rough distance. It can be changed 5 times a day."},
 
 	"option.gender.female":             {"женский", "female"},
 	"option.gender.male":               {"мужской", "male"},

@@ -33,7 +33,7 @@ type Service struct {
 }
 
 // A Mail is one that was sent.
-type Mail struct{ Subject, Text string }
+type Mail struct{ Subject, Text, Unsubscribe string }
 
 // token is what the identity with this id has, which may send.
 const (
@@ -154,6 +154,7 @@ func (s *Service) mail(w http.ResponseWriter, r *http.Request) {
 		SenderAddress string
 		Recipients    struct{ To []struct{ Address string } }
 		Content       struct{ Subject, PlainText string }
+		Headers       map[string]string
 	}
 	if json.NewDecoder(r.Body).Decode(&sent) != nil || r.FormValue("api-version") == "" || sent.SenderAddress != Mailbox ||
 		len(sent.Recipients.To) != 1 || sent.Content.Subject == "" || sent.Content.PlainText == "" {
@@ -163,7 +164,7 @@ func (s *Service) mail(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse == "" {
-		s.mails[sent.Recipients.To[0].Address] = Mail{sent.Content.Subject, sent.Content.PlainText}
+		s.mails[sent.Recipients.To[0].Address] = Mail{sent.Content.Subject, sent.Content.PlainText, sent.Headers["List-Unsubscribe"]}
 	}
 	at := s.URL + "/emails/operations/1?api-version=2023-03-31"
 	if s.elsewhere != "" {

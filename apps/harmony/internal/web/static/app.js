@@ -18,6 +18,7 @@ for (const button of document.querySelectorAll("[data-here]")) {
   button.addEventListener("click", () => {
     navigator.geolocation.getCurrentPosition(({ coords }) => {
       // no more than is kept leaves the browser
+      document.getElementById("city").value = "";
       document.getElementById("lat").value = (Math.floor(coords.latitude * 10) / 10).toFixed(1);
       document.getElementById("lon").value = (Math.floor(coords.longitude * 10) / 10).toFixed(1);
     }, () => { button.textContent = button.dataset.fail; });

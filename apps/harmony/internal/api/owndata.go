@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prompthub/apps/harmony/internal/chat"
+	"prompthub/apps/harmony/internal/events"
+	"prompthub/apps/harmony/internal/meet"
+	"prompthub/internal/cursor"
+	"prompthub/internal/fault"
+	"prompthub/internal/http/auth/session"
+	"prompthub/internal/http/httpjson"
+)
+
+// A part of a member's own data has up to dataPages pages of messages, and goes through up to
+// dataChats chats.
+const (
+	dataPages = 40
+	dataPage  = 50
+	dataChats = 100
+)
+
+// OwnSession is where a member is signed in.
+type OwnSession struct {
+	Device   string `json:"device" doc:"What the program calls itself" example:"Mozilla/5.0"`
+	IssuedAt string `json:"issuedAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
+	UsedAt   string `json:"usedAt" format:"date-time" doc:"When it was used last" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// Toward is a like, a match or a block.
+type Toward struct {
+	UserID string `json:"userId" format:"uuid" doc:"The other member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+	At     string `json:"at" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
+}
+
+// OwnChat is a chat with its messages.
+type OwnChat struct {
+	ChatID   string    `json:"chatId" doc:"The id of the chat" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
+	With     *string   `json:"with" doc:"The other member of a chat of two, or null" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+	EventID  *string   `json:"eventId" doc:"The event of the chat, or null" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
+	Messages []Message `json:"messages" nullable:"false" doc:"The newest first; of the chat of an event the caller's own alone"`
+}
+
+// OwnData is what is kept of a member.
+type OwnData struct {
+	Account    Me           `json:"account" doc:"The account and the profile"`
+	Settings   Settings     `json:"settings" doc:"What the member looks for and shows"`
+	Sessions   []OwnSession `json:"sessions" nullable:"false" doc:"Where the member is signed in"`
+	LikesSent  []Toward     `json:"likesSent" nullable:"false" doc:"Likes of the member"`
+	Matches    []Toward     `json:"matches" nullable:"false" doc:"Whom the member matches"`
+	Blocked    []Toward     `json:"blocked" nullable:"false" doc:"Whom the member has blocked"`
+	Events     []Event      `json:"events" nullable:"false" doc:"Events that the member attends, up to 50, the newest registration first"`
+	Chats      []OwnChat    `json:"chats" nullable:"false" doc:"Chats that the member sees, with up to 2,000 messages in all"`
+	NextCursor string       `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next part, with older messages; absent at the end" example:"AQ"`
+}
+
+type ownFile struct {
+	Disposition string `header:"Content-Disposition" doc:"It is a file" example:"attachment; filename=\"harmony.json\""`
+	Body        OwnData
+}
+
+func towards(all []meet.Toward) []Toward {
+	list := make([]Toward, len(all))
+	for i, t := range all {
+		list[i] = Toward{t.UserID, httpjson.FormatTime(t.At)}
+	}
+	return list
+}
+
+func (a *api) ownData() {
+	const list = "list-my-data"
+	route(a, visitor, Bound{400, 1000}, huma.Operation{
+		OperationID: list, Method: http.MethodGet, Path: "/auth/me/data", Tags: []string{"account"}, Errors: []int{401},
+		Summary: "What is kept of me, as a file", Description: "The account, settings, sessions, likes, matches, blocks and events, and chats as the caller sees them, in parts of up to 2,000 messages. The first part once an hour: then 429 DATA_TOO_OFTEN. A suspended member may ask too.",
+	}, func(ctx context.Context, c meet.Claim, in *struct {
+		Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the part before"`
+	},
+	) (*ownFile, error) {
+		if c.UserID == "" {
+			return nil, session.SignIn()
+		}
+		at, err := ByPage{Cursor: in.Cursor}.after(list, c)
+		if err != nil {
+			return nil, err
+		}
+		own, err := a.Service.OwnData(ctx, c, in.Cursor == "")
+		if err != nil {
+			return nil, err
+		}
+		out := &ownFile{`attachment; filename="harmony.json"`, OwnData{
+			Account: meOf(own.Me), Sessions: []OwnSession{}, LikesSent: towards(own.Likes), Matches: towards(own.Matches), Blocked: towards(own.Blocks), Events: []Event{}, Chats: []OwnChat{},
+			Settings: Settings{preferencesOf(own.Settings.Preferences), privacyOf(own.Settings.Privacy), httpjson.FormatTime(own.Settings.PreferencesUpdated), httpjson.FormatTime(own.Settings.PrivacyUpdated)},
+		}}
+		for _, s := range own.Sessions {
+			out.Body.Sessions = append(out.Body.Sessions, OwnSession{s.Device, httpjson.FormatTime(s.IssuedAt), httpjson.FormatTime(s.UsedAt)})
+		}
+		if own.Me.Suspended(a.Now()) { // they take part in nothing meanwhile
+			return out, nil
+		}
+		going, err := a.Events.Mine(ctx, c, "", dataPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range going.Events {
+			out.Body.Events = append(out.Body.Events, eventOf(v))
+		}
+		var next string
+		out.Body.Chats, next, err = a.ownChats(ctx, c, at)
+		out.Body.NextCursor = cursor.Seal(list+" "+c.UserID, next)
+		return out, err
+	})
+}
+
+// ownChats returns chats of the caller with their messages, from a place on, and the place where the
+// next part goes on. A place is the position of the chat before, and the message after which its
+// next chat goes on.
+func (a *api) ownChats(ctx context.Context, c meet.Claim, place string) (all []OwnChat, next string, err error) {
+	all = []OwnChat{}
+	before, message, _ := strings.Cut(place, " ")
+	listed, more, err := a.Service.Rooms().List(ctx, c.UserID, before, dataChats)
+	if err != nil {
+		return nil, "", err
+	}
+	pages := 0
+	for _, l := range listed {
+		one := OwnChat{ChatID: l.Chat, With: httpjson.OptionalText(l.Other), EventID: httpjson.OptionalText(l.Event), Messages: []Message{}}
+		for goOn := true; goOn; goOn = message != "" {
+			if pages == dataPages {
+				return append(all, one), before + " " + message, nil
+			}
+			pages++
+			p, err := a.Chats.Messages(ctx, c, l.Chat, message, "", dataPage, nil)
+			if code := fault.CodeOf(err); code == chat.NotFound || code == events.ChatFull { // the caller takes no part any more
+				message = ""
+				break
+			}
+			if err != nil {
+				return nil, "", err
+			}
+			for _, m := range p.All {
+				if !p.Event || m.SenderID == c.UserID {
+					one.Messages = append(one.Messages, messageOf(l.Chat, m, p.Event))
+				}
+			}
+			message = p.Next
+		}
+		before = l.Position()
+		all = append(all, one)
+	}
+	if more {
+		return all, before + " ", nil
+	}
+	return all, "", nil
+}
