@@ -155,6 +155,7 @@ func (s *story) requests() []request {
 		{"register-for-event", "POST", "/events/" + s.concert + "/register", s.access, `{"inviteCode":"second"}`, 201},
 		{"list-attendees", "GET", "/events/" + s.concert + "/attendees", s.access, "", 200},
 		{"list-events", "GET", "/events?mine=true", s.access, "", 200},
+		{"list-events", "GET", "/events?invite=second", s.carolAccess, "", 200},
 		{"new-event-topic", "POST", "/admin/events/" + s.concert + "/topics", s.bob, `{"title":"A title","content":"Enough content","visibility":"public"}`, 201},
 		{"list-topics", "GET", "/forum/sections/event-" + s.concert + "/topics", s.access, "", 200},
 		{"put-audience", "PUT", "/admin/topics/TOPIC", s.bob, `{"visibility":"attendeesOnly"}`, 200},

@@ -239,12 +239,13 @@ func (a *api) events() {
 	event := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"events"}, Errors: errors, Summary: summary, Description: description}
 	}
-	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends, the newest registration first. Events with the visibility secretTeaser are teasers for every caller.", 401),
+	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends, the newest registration first. Events with the visibility secretTeaser are teasers for every caller. With invite those alone that it opens and that are not over: none for a wrong code. Ten of these within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 401),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
 			Category EventCategory `query:"category" doc:"Only events of a category" example:"concert"`
 			When     string        `query:"when" enum:"upcoming,past" default:"upcoming" doc:"Those that are not over, or those that are" example:"upcoming"`
 			Mine     bool          `query:"mine" doc:"Only events that the caller attends, past ones too" example:"false"`
+			ByInvite
 		},
 		) (*openapi.Body[List[Event]], error) {
 			list := "list-events " + string(in.Category) + " " + in.When
@@ -256,7 +257,9 @@ func (a *api) events() {
 				return nil, err
 			}
 			var p events.Page
-			if in.Mine {
+			if in.Invite != "" {
+				p.Events, err = a.Events.Opened(ctx, c, in.Invite, from(ctx))
+			} else if in.Mine {
 				p, err = a.Events.Mine(ctx, c, after, in.Limit)
 			} else {
 				p, err = a.Events.List(ctx, c, events.Query{Category: string(in.Category), Past: in.When == "past"}, after, in.Limit)
@@ -393,7 +396,7 @@ func (a *api) adminEvents() {
 			p, err := a.Events.Invites(ctx, c, in.EventID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
 		})
-	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
+	route(a, member, Bound{4, 7}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByKey

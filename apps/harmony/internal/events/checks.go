@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"strings"
 
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
@@ -30,14 +31,29 @@ func (s *Service) Checks() []meet.Check {
 			}
 			return s.members.Refused(t.UserEvents, row.Key), nil
 		}},
-		{Name: "invites", Table: t.EventInvites, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			e, err := s.readEvent(ctx, row.Partition)
-			if err != nil || e != nil {
-				return nil, err
-			}
-			return s.members.Refused(t.EventInvites, row.Key), nil
-		}},
+		{Name: "invites", Table: t.EventInvites, Look: s.checkInvite},
 	}
+}
+
+// checkInvite looks for the event of an invite and for the row of its code, or for the invite of
+// such a row.
+func (s *Service) checkInvite(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+	name := s.tables.EventInvites
+	if code, ok := strings.CutPrefix(row.Partition, ofCode); ok {
+		i, err := s.readInvite(ctx, row.Key.Row, code)
+		if err != nil || i != nil {
+			return nil, err
+		}
+		return s.members.Refused(name, row.Key), nil
+	}
+	e, err := s.readEvent(ctx, row.Partition)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return s.members.Refused(name, row.Key), nil
+	}
+	return s.members.Missing(ctx, name, codeKey(row.Key.Row, e.ID), func(ctx context.Context) error { return s.listCode(ctx, row.Key.Row, e.ID) })
 }
 
 // checkEvent counts the attendees of an event, and looks for its rows in the lists.

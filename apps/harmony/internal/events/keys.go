@@ -10,9 +10,10 @@
 //	                STAFF / {end}_…       all events
 //	UserEvents      userId / {inv of registering}_{eventId}   where a member goes
 //	EventInvites    eventId / CODE        opens a secret event
+//	                CODE_{CODE} / eventId events that an invite of this code may open
 //
-// The rows of Events and UserEvents are lists, and follow EventAttendees: a row that the truth
-// refuses is not shown. Their keys hold the version of the event's place in the lists, or the
+// The rows of Events and UserEvents are lists, and follow EventAttendees, as those of codes follow
+// the invites: a row that the truth refuses is not shown. Their keys hold the version of the event's place in the lists, or the
 // instant of a registration, so no key is ever used for two things. The lists of published events
 // never have one of the visibility secretHidden.
 //

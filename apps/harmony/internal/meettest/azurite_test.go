@@ -40,7 +40,7 @@ var stored = map[string]string{
 		`STAFF / {t}_{id}_{n}: EventId String`,
 	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, InChat Boolean, RegisteredAt DateTime`,
 	"UserEvents":     `{id} / {t}_{id}: EventId String, StartDate DateTime`,
-	"EventInvites":   `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32`,
+	"EventInvites":   `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32; CODE_ALOE-1 / {id}: EventId String`,
 	"ForumSections":  `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
 	"ForumTopics":    `SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
 	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, ` + topicProps + `; TOPIC_{id} / !topic: AllowedUserIds String, AuthorId String, ` + topicProps + `, Visibility String; ` +

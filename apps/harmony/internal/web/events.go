@@ -108,6 +108,7 @@ type eventsBody struct {
 	Months               []month
 	Category, When, Next string
 	Mine                 bool
+	Opened               string // the code that opens these events
 }
 
 // months puts events into months, in the order that they have.
@@ -137,6 +138,9 @@ func more(r *request, next string) string {
 func (s *web) eventList(r *request) (err error) {
 	q := r.URL.Query()
 	b := eventsBody{Category: q.Get("category"), When: q.Get("when"), Mine: q.Get("mine") != ""}
+	if q.Get("invite") != "" {
+		return s.openEvents(r, q.Get("invite"))
+	}
 	var p events.Page
 	if b.Mine {
 		p, err = s.Events.Mine(r.Context(), r.claim, q.Get("after"), perPage)
@@ -148,6 +152,26 @@ func (s *web) eventList(r *request) (err error) {
 	}
 	b.Months, b.Next = r.words().months(p.Events), more(r, p.Next)
 	return s.render(r, http.StatusOK, page{Name: "events", Title: "events.title", Body: b})
+}
+
+// openEvents goes to the event that an invite opens, or shows those that have the same code. A code
+// that opens none is asked for again.
+func (s *web) openEvents(r *request, code string) error {
+	all, err := s.Events.Opened(r.Context(), r.claim, code, r.guesser())
+	if err == nil && len(all) == 0 {
+		err = fault.Coded(fault.Forbidden, events.InvalidInviteCode, "the code opens no event, or not any more")
+	}
+	p := page{Name: "events", Title: "events.title", Body: eventsBody{}}
+	if err != nil {
+		r.PostForm = url.Values{"invite": {code}}
+		return s.formPage(r, p, nil, err)
+	}
+	if len(all) == 1 {
+		goOn(r, Prefix+"/events/"+all[0].ID+"?invite="+url.QueryEscape(code))
+		return nil
+	}
+	p.Body = eventsBody{Months: r.words().months(all), Opened: code}
+	return s.render(r, http.StatusOK, p)
 }
 
 // An eventBody is what the page of an event shows.

@@ -24,6 +24,19 @@ for (const button of document.querySelectorAll("[data-here]")) {
   });
 }
 
+// A link is sent by what the device sends things with, or copied.
+for (const button of document.querySelectorAll("[data-share], [data-copy]")) {
+  const { share, copy, copied } = button.dataset, url = new URL(share ?? copy, location).href;
+  if (share ? !navigator.share : !navigator.clipboard) continue;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await (share ? navigator.share({ url }) : navigator.clipboard.writeText(url));
+      if (copied) button.textContent = copied;
+    } catch { /* the person has changed their mind */ }
+  });
+}
+
 // On a phone the bar is one row, which shows the page that one is on.
 const bar = document.querySelector("header nav");
 const here = bar.querySelector("[aria-current]");
