@@ -139,7 +139,11 @@ func (s *Service) writeFollowers(ctx context.Context, e Event, stale []table.Key
 		writes = append(writes, func(ctx context.Context) error { return s.members.Upsert(ctx, s.members.Tables.Chats, row) },
 			func(ctx context.Context) error { return s.beginTopics(ctx, e) })
 	}
-	return rowstore.All(ctx, writes...)
+	if err := rowstore.All(ctx, writes...); err != nil || !e.owesPlaces(s.Now()) {
+		return err
+	}
+	_, err := s.givePlaces(ctx, e.ID)
+	return err
 }
 
 // followEvent has the lists follow an event, if there is one.

@@ -43,7 +43,9 @@ type Event struct {
 	CreatedAt, UpdatedAt   time.Time
 	DeletedAt              time.Time // zero unless the event is deleted
 	Attendees              int
+	Waiting                int // members who wait for a place
 
+	queued  int64 // the number of the last one who came to wait
 	version int64 // of its place in the lists
 	etag    string
 }
@@ -86,6 +88,8 @@ var eventColumns = rowstore.Columns[Event]{
 	rowstore.Instant("UpdatedAt", func(e *Event) *time.Time { return &e.UpdatedAt }),
 	rowstore.Number("Attendees", func(e *Event) *int { return &e.Attendees }),
 	rowstore.Long("Version", func(e *Event) *int64 { return &e.version }),
+	rowstore.Number("Waiting", func(e *Event) *int { return &e.Waiting }).Optional(),
+	rowstore.Long("Queued", func(e *Event) *int64 { return &e.queued }).Optional(),
 	rowstore.Instant("EndDate", func(e *Event) *time.Time { return &e.End }).Optional(),
 	rowstore.Text("TimeZone", func(e *Event) *string { return &e.Zone }).Optional(),
 	rowstore.Flag("IsCancelled", func(e *Event) *bool { return &e.Cancelled }).Optional(),
@@ -204,14 +208,19 @@ type View struct {
 	Event
 	Sight   Sight
 	Attends bool
-	ChatID  string        // "" if the viewer takes no part in its chat
-	Topics  []topic.Topic // those that the viewer sees, of one event that is asked for by its id
+	Waits   bool // for a place
+	// Of one event that is asked for by its id, and of those that the viewer attends:
+	WaitingPlace int  // 1 is the next to have a place; 0 for one who does not wait
+	NewPlace     bool // the viewer waited, and has not seen that there is a place
+
+	ChatID string        // "" if the viewer takes no part in its chat
+	Topics []topic.Topic // those that the viewer sees, of one event that is asked for by its id
 }
 
 // viewAt returns what somebody sees of an event. A teaser has nothing that it may not show.
 func (e Event) viewAt(sight Sight, attends bool) View {
 	if sight == Teaser {
-		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees = "", "", nil, "", 0
+		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees, e.Waiting = "", "", nil, "", 0, 0
 	}
 	return View{Event: e, Sight: sight, Attends: attends}
 }
