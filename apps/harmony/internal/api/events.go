@@ -336,7 +336,7 @@ func (a *api) events() {
 		Status int
 		Body   Wait
 	}
-	route(a, member, Bound{4, 9}, wait, func(ctx context.Context, c meet.Claim, in *struct {
+	route(a, member, Bound{5, 10}, wait, func(ctx context.Context, c meet.Claim, in *struct {
 		ByEvent
 		Body InviteCode
 	},

@@ -160,7 +160,7 @@ func (s *Service) recountAttendees(ctx context.Context, id string) (wrong bool, 
 	if err != nil || now == nil || now.etag != was.etag || now.Attendees == n && now.Waiting == waiting {
 		return false, e, err // right, or changed while it was counted
 	}
-	now.Attendees, now.Waiting, now.queued = n, waiting, last
+	now.Attendees, now.Waiting, now.queued = n, waiting, max(last, 1) // counted from now on
 	return true, *now, nil
 }
 

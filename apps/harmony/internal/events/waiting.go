@@ -132,6 +132,11 @@ func (s *Service) WaitFor(ctx context.Context, c meet.Claim, id, code, from stri
 		if err := s.giveOwed(ctx, &st, id, c.UserID); err != nil {
 			return w, false, err
 		}
+		if st.event != nil { // a place that the member got after this read changes the event
+			if st.mine, err = s.readAttendee(ctx, id, c.UserID); err != nil {
+				return w, false, err
+			}
+		}
 		if err := st.mayWait(s.Now(), coming); err != nil {
 			contest.Cancel(ctx, wake)
 			return w, false, err
