@@ -2,7 +2,7 @@
 // "5 minutes ago", those of today and of the days around it with this word. A time with data-form
 // "date" is always written with its day, and one with "time" without. One with data-zone is written
 // in that zone for all readers, and what has data-elsewhere is shown to those whose clocks differ
-// from those of that zone at the time in it.
+// from those of that zone at the time in it. Its second time has no day if it is that of the first.
 
 const lang = document.documentElement.lang;
 const forms = (options) => new Intl.DateTimeFormat(lang, options);
@@ -43,6 +43,10 @@ const wordsFor = (at, form, now, { clock, ofYear, dated, year }) => {
 // localize writes the times in a part of a page.
 export const localize = (part) => {
   const now = new Date();
+  for (const own of part.querySelectorAll("[data-elsewhere]")) {
+    const [start, end] = [...own.querySelectorAll("time")].map((time) => new Date(time.dateTime));
+    if (end && dayOf(start) === dayOf(end)) own.querySelectorAll("time")[1].dataset.form = "time";
+  }
   for (const time of part.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (isNaN(at)) continue;

@@ -49,7 +49,7 @@ func (Price) Schema(huma.Registry) *huma.Schema {
 type NewEvent struct {
 	Title       string          `json:"title" doc:"3 to 120 characters" example:"Концерт на крыше"`
 	Description string          `json:"description" doc:"Up to 10,000 characters" example:"Все песни подряд"`
-	TimeZone    string          `json:"timeZone,omitempty" maxLength:"64" doc:"The zone that its times are told in, by its name of IANA; absent for the one that it has, UTC for a new one" example:"Europe/Moscow"`
+	TimeZone    string          `json:"timeZone,omitempty" maxLength:"64" doc:"The zone that its times are told in, by its name of IANA, a place such as Europe/Moscow, or UTC: others are refused as TIME_ZONE_UNKNOWN; absent for the one that it has, UTC for a new one" example:"Europe/Moscow"`
 	StartDate   string          `json:"startDate" doc:"An instant with its offset, or a time of the zone, such as 2026-12-31T23:00. A time that clocks skip is refused as TIME_SKIPPED, one that they show twice as TIME_TWICE" example:"2026-12-31T20:00:00Z"`
 	EndDate     *string         `json:"endDate,omitempty" nullable:"true" doc:"Likewise, not before startDate; absent if there is no end" example:"2026-12-31T23:00:00Z"`
 	Location    string          `json:"location" doc:"Up to 200 characters" example:"Москва, Большая Никитская, 1"`
@@ -58,7 +58,7 @@ type NewEvent struct {
 	Price       *Price          `json:"price,omitempty" doc:"What a place costs; absent or null if nothing is said"`
 	Visibility  EventVisibility `json:"visibility" doc:"public: everybody sees it; secretTeaser: title and dates, the rest by invite; secretHidden: nothing without an invite" example:"public"`
 	IsPublished bool            `json:"isPublished" doc:"Until then staff alone see it" example:"true"`
-	IsCancelled bool            `json:"isCancelled,omitempty" doc:"Whether it will not be: those who see it see that, and it gives no places" example:"false"`
+	IsCancelled *bool           `json:"isCancelled,omitempty" nullable:"true" doc:"Whether it will not be: those who see it see that, and it gives no places; absent to leave it as it is" example:"false"`
 }
 
 func (n NewEvent) draft() events.Draft {

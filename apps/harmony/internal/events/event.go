@@ -45,9 +45,10 @@ type Event struct {
 	Attendees              int
 	Waiting                int // members who wait for a place
 
-	queued  int64 // the number of the last one who came to wait
-	version int64 // of its place in the lists
-	etag    string
+	queued   int64 // the number of the last one who came to wait
+	sequence int64 // of its files for calendars; 0 for one that was not changed since they are counted
+	version  int64 // of its place in the lists
+	etag     string
 }
 
 // Ends is when the event is over.
@@ -88,6 +89,7 @@ var eventColumns = rowstore.Columns[Event]{
 	rowstore.Instant("UpdatedAt", func(e *Event) *time.Time { return &e.UpdatedAt }),
 	rowstore.Number("Attendees", func(e *Event) *int { return &e.Attendees }),
 	rowstore.Long("Version", func(e *Event) *int64 { return &e.version }),
+	rowstore.Long("Sequence", func(e *Event) *int64 { return &e.sequence }).Optional(),
 	rowstore.Number("Waiting", func(e *Event) *int { return &e.Waiting }).Optional(),
 	rowstore.Long("Queued", func(e *Event) *int64 { return &e.queued }).Optional(),
 	rowstore.Instant("EndDate", func(e *Event) *time.Time { return &e.End }).Optional(),
@@ -119,6 +121,23 @@ func parseEvent(row table.Row) Event {
 	return e
 }
 
+// Sequence is the number of this version for calendars: each change has a higher one. Those of
+// before were the seconds that an event was old.
+func (e Event) Sequence() int64 {
+	if e.sequence > 0 {
+		return e.sequence
+	}
+	return int64(e.UpdatedAt.Sub(e.CreatedAt) / time.Second)
+}
+
+// Free is how many places of an event with a limit nobody has.
+func (e Event) Free() int { return max(e.Capacity-e.Attendees, 0) }
+
+// Full reports whether all places are taken, or kept for those who wait.
+func (e Event) Full() bool {
+	return e.isFull() || e.Capacity > 0 && e.Waiting >= e.Free() && e.Waiting > 0
+}
+
 // A Draft is what staff write about an event.
 type Draft struct {
 	Title, Description string
@@ -130,7 +149,7 @@ type Draft struct {
 	Price              *rules.Price
 	Visibility         string
 	Published          bool
-	Cancelled          bool
+	Cancelled          *bool  // nil: as it is
 	Key                string // requests with one key and the same draft make one event; "" for a request without one
 }
 
@@ -154,7 +173,10 @@ func (d Draft) writeTo(e *Event) error {
 	e.Title = b.Text("title", d.Title, 3, 120, TitleLength, false)
 	e.Description = b.Text("description", d.Description, 0, 10_000, DescriptionLength, true)
 	e.Location = b.Text("location", d.Location, 0, 200, PlaceLength, false)
-	zone := b.Zone("timeZone", cmp.Or(d.Zone, e.Zone, "UTC"))
+	zone := rules.FindZone(e.Zone) // one of before may have a name that is refused now
+	if name := cmp.Or(d.Zone, e.Zone, "UTC"); zone == nil || name != e.Zone {
+		zone = b.Zone("timeZone", name)
+	}
 	e.Zone, e.Start, e.End = zone.String(), b.Moment("startDate", d.Start, zone), time.Time{}
 	if d.End != "" {
 		if e.End = b.Moment("endDate", d.End, zone); !e.End.IsZero() && e.End.Before(e.Start) {
@@ -169,7 +191,9 @@ func (d Draft) writeTo(e *Event) error {
 	}
 	b.Price(d.Price)
 	e.Price, e.Category, e.Visibility, e.Published = d.Price, d.Category, d.Visibility, d.Published
-	e.Cancelled = d.Cancelled
+	if d.Cancelled != nil {
+		e.Cancelled = *d.Cancelled
+	}
 	b.OneOf("category", d.Category, Categories, CategoryUnknown)
 	b.OneOf("visibility", d.Visibility, Visibilities, rules.VisibilityWrong)
 	return b.Err()

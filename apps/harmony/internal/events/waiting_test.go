@@ -134,14 +134,15 @@ func TestWaitingMatrix(t *testing.T) {
 	_, err := w.waitFor("bob", id)
 	require.NoError(t, err)
 	off := places(draft(events.Public), 1)
-	off.Cancelled = true
+	yes, no := true, false
+	off.Cancelled = &yes
 	_, err = w.events.Edit(ctx, admin, id, off)
 	require.NoError(t, err)
 	_, err = w.waitFor("carol", id)
 	meettest.RequireCode(t, events.EventCancelled, err)
 	require.NoError(t, w.events.Unregister(ctx, w.Members["anna"], id))
 	require.NotContains(t, w.told("bob"), id, "an event that is cancelled gives no places")
-	off.Cancelled = false
+	off.Cancelled = &no
 	_, err = w.events.Edit(ctx, admin, id, off)
 	require.NoError(t, err)
 	require.Contains(t, w.told("bob"), id)

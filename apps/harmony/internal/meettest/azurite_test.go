@@ -28,7 +28,7 @@ import (
 
 const (
 	eventProps = `Attendees Int32, Capacity Int32, Category String, CreatedAt DateTime, Currency String, Description String, EndDate DateTime, IsDeleted Boolean, IsPublished Boolean, ` +
-		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, Queued Int64, StartDate DateTime, TimeZone String, Title String, UpdatedAt DateTime, Version Int64, Visibility String, Waiting Int32`
+		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, Queued Int64, Sequence Int64, StartDate DateTime, TimeZone String, Title String, UpdatedAt DateTime, Version Int64, Visibility String, Waiting Int32`
 	topicProps = `Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
 		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime`
 	reportProps = `Action String, CreatedAt DateTime, Kind String, Reason String, ReplyId String, ReporterId String, Snapshot String, Text String, TopicId String, UserId String`

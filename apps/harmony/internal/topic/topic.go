@@ -160,17 +160,21 @@ const maxTitle = 100
 // who see it, one for those who attend. Their ids follow from that of the event, so there is one of
 // each, for ever. They have no text: that of the event is not for all who may read the first one.
 func OfEvent(event, title, author string, now time.Time) []Topic {
-	title = cut(title, maxTitle)
 	all := make([]Topic, 0, 2)
-	for _, one := range []struct{ name, visibility string }{{"talk", Public}, {"attendees", AttendeesOnly}} {
+	for _, one := range []struct{ name, visibility, title string }{
+		{"talk", Public, cut(title, maxTitle)}, {"attendees", AttendeesOnly, cut(title, maxTitle-len([]rune(forAttendees))) + forAttendees},
+	} {
 		sum := sha256.Sum256([]byte("topic|" + one.name + "|" + event))
 		all = append(all, Topic{
-			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: title, AuthorID: author, Visibility: one.visibility,
+			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: one.title, AuthorID: author, Visibility: one.visibility,
 			CreatedAt: now, UpdatedAt: now, LastActivity: Activity(now),
 		})
 	}
 	return all
 }
+
+// forAttendees ends the title of the topic that attendees alone see.
+const forAttendees = " (для участников)"
 
 // cut returns the beginning of a text, of n UTF-16 units at most.
 func cut(s string, n int) string {
