@@ -176,8 +176,13 @@ func (s *web) openEvents(r *request, code string) error {
 	if err == nil && len(all) == 0 {
 		err = fault.Coded(fault.Forbidden, events.InvalidInviteCode, "the code opens no event, or not any more")
 	}
-	p := page{Name: "events", Title: "events.title", Body: eventsBody{}}
+	p := page{Name: "events", Title: "events.title"}
 	if err != nil {
+		coming, unread := s.Events.List(r.Context(), r.claim, events.Query{}, "", perPage)
+		if unread != nil {
+			return unread
+		}
+		p.Body = eventsBody{Months: r.words().months(coming.Events)}
 		r.PostForm = url.Values{"invite": {code}}
 		return s.formPage(r, p, nil, err)
 	}

@@ -115,11 +115,9 @@ var eventWords = map[string][2]string{
 	"option.visibility.secretTeaser": {"название и даты видят все, остальное по приглашению", "title and dates everybody, the rest by invite"},
 	"option.visibility.secretHidden": {"только по приглашению", "by invite alone"},
 
-	"done.registered-event": {"Вы участвуете.", "You attend."},
-	"done.waiting":          {"Вы в очереди.", "You wait for a place."},
-	"done.waiting-left":     {"Вы больше не ждёте места.", "You wait no more."},
-	"done.left":             {"Вы больше не участвуете.", "You attend no more."},
-	"done.deleted":          {"Удалено.", "Deleted."},
+	"done.waiting-left": {"Вы больше не ждёте места.", "You wait no more."},
+	"done.left":         {"Вы больше не участвуете.", "You attend no more."},
+	"done.deleted":      {"Удалено.", "Deleted."},
 
 	"error.EVENT_NOT_FOUND":          {"Такого события нет.", "There is no such event."},
 	"error.INVITE_NOT_FOUND":         {"Такого приглашения нет.", "There is no such invite."},
