@@ -347,7 +347,7 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 	return s.members.Outbox().Again(ctx, c, c.Until, looked)
 }
 
-// settleOne has the list of a member follow what they are to an event, after a change. Places that
+// settleOne has the list of a member follow how they stand to an event, after a change. Places that
 // are free then are for those who wait.
 func (s *Service) settleOne(ctx context.Context, c going, user string) error {
 	var st Standing

@@ -130,7 +130,7 @@ func (e Event) Sequence() int64 {
 	return int64(e.UpdatedAt.Sub(e.CreatedAt) / time.Second)
 }
 
-// Free is how many places of an event with a limit nobody has.
+// Free is how many places of an event with a limit are not taken.
 func (e Event) Free() int { return max(e.Capacity-e.Attendees, 0) }
 
 // Full reports whether all places are taken, or kept for those who wait.

@@ -108,7 +108,7 @@ func TestWaiting(t *testing.T) {
 }
 
 // TestWaitingMatrix: an event that gives no places lets none wait, and shows no more than it does
-// to others; one who waits sees it, and what is for attendees not.
+// to others; one who waits sees it, but nothing that is for attendees.
 func TestWaitingMatrix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

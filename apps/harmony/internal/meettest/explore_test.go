@@ -789,13 +789,13 @@ func (x *explorer) look() error {
 }
 
 // queue holds the places that were given since the look before to the order of those who wait:
-// while one does, nobody who came later, or did not wait, is given one.
+// while one does, no other who came later, or did not wait, is given one.
 func (x *explorer) queue(now rows) error {
 	before := x.were
 	x.were = now
 	for first, number := range before.waits {
 		if now.waits[first] != number || x.passed[first] {
-			continue // who has a place, waits anew, or may be passed over
+			continue // one who has a place, waits anew, or may be passed over
 		}
 		for user := range now.going {
 			if before.going[user] {
