@@ -56,7 +56,7 @@ var stored = map[string]string{
 		`{id} / {t}_{id}: Content String, Height Int32, ImageId String, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String, Width Int32; ` +
 		`{id} / ~i_{id}: CreatedAt DateTime, MessageKey String, SenderId String; {id} / ~{hash}: ContentHash String, CreatedAt DateTime, MessageKey String`,
 	"BlogPosts": `POST_{c} / {id}: AuthorId String, Content String, CreatedAt DateTime, Excerpt String, IsPublished Boolean, PostId String, PublishedAt DateTime, Tags String, Title String, UpdatedAt DateTime, Version Int64; ` +
-		`BLOG / {t}_{id}_{n}: PostId String`,
+		`BLOG / {t}_{id}_{n}: PostId String; TAG_ca7cad8166758cb97d37edf143196ab6 / {t}_{id}_{n}: PostId String`,
 	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
 }
 
@@ -142,7 +142,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	posts := blog.New(s, rowstore.DefaultTables[blog.Tables]())
 	require.NoError(t, posts.Create(ctx))
-	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true})
+	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true})
 	require.NoError(t, err)
 	room := meettest.Talks(s)
 	said, _, err := room.Send(ctx, anna, chat.OfEvent(e.ID), "hello", "")

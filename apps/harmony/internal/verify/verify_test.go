@@ -126,7 +126,7 @@ func live(t *testing.T, w *world) {
 	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content", "")
 	must(topic, err)
 	must(w.forum.Reply(ctx, bob, topic.ID, "A reply", ""))
-	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true}))
+	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true}))
 	w.Settle()
 }
 
@@ -210,6 +210,8 @@ func TestVerify(t *testing.T) {
 		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
 		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
 		"a post is in no list":                       {gone("BlogPosts", "BLOG"), "BlogPosts", true},
+		"a post is found by no tag":                  {gone("BlogPosts", "TAG_"), "BlogPosts", true},
+		"a tag has no such post":                     {set("BlogPosts", "TAG_0 / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
 		"a list has no such post":                    {set("BlogPosts", "BLOG / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
 		"a section is gone":                          {gone("ForumSections", "FORUM"), "ForumReplies", false},
 	} {
