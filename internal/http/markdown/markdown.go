@@ -1,4 +1,4 @@
-// Package markdown shows a text of Markdown that a stranger wrote as HTML: what is HTML in it stays
+// Package markdown shows a text of Markdown that a stranger wrote as HTML: HTML in it stays
 // to be read, images are links, and links lead to other sites alone.
 package markdown
 

@@ -71,7 +71,7 @@ func (a *api) blog() {
 	route(a, anyone, Bound{2, 21}, op(list, http.MethodGet, "/blog/posts", "blog", "Posts of the blog", "Those that are published, the newest first, without their texts.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
-			Tag string `query:"tag" maxLength:"100" doc:"Only posts with a tag, whatever its case" example:"альбом"`
+			Tag string `query:"tag" maxLength:"100" doc:"Only posts with a tag, in any case of its letters" example:"альбом"`
 		},
 		) (*openapi.Body[List[PostHead]], error) {
 			list := list + " " + in.Tag

@@ -52,7 +52,7 @@ type Page struct {
 	Next  string
 }
 
-// List returns the posts that everybody sees, the newest first: those with a tag, whatever its
+// List returns the posts that everybody sees, the newest first: those with a tag, in any
 // case, or all for "". A row that its post refuses is
 // removed after the answer.
 func (s *Service) List(ctx context.Context, tag, after string, limit int) (Page, error) {

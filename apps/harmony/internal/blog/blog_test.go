@@ -110,7 +110,7 @@ func TestPosts(t *testing.T) {
 	require.Len(t, all, 7)
 	require.IsIncreasing(t, all)
 
-	// Those of a tag, whatever its case, also of one that no key could hold.
+	// Those of a tag, in any case, also of one that no key could hold.
 	require.Equal(t, w.titles(), w.titlesOf(" ALBUM"))
 	require.Empty(t, w.titlesOf("tour"))
 	tagged := draft("Tagged")

@@ -81,7 +81,7 @@ const (
 	tagRows  = "TAG_"
 )
 
-// tagList is the partition of the posts with a tag, whatever its case.
+// tagList is the partition of the posts with a tag, in any case.
 func tagList(tag string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(tag))))
 	return tagRows + hex.EncodeToString(sum[:16])

@@ -20,7 +20,7 @@ func TestDoubling(t *testing.T) {
 	})
 }
 
-// TestPieces: addresses in a text are links, whatever stands around them.
+// TestPieces: addresses in a text are links, and nothing around them is.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]piece{
