@@ -37,7 +37,7 @@ func TestForumInABrowser(t *testing.T) {
 	anna.Write("[name=title]", "Семь ламп, LP").Write("[name=price]", "2500").Write("[name=itemCategory]", "music").Write("[name=externalPurchaseUrl]", "http://shop.example.com")
 	anna.Sends("form.card .primary").Reads("начинается с https://")
 	browsertest.Accessible(anna, axe, "an item refused")
-	anna.Write("[name=externalPurchaseUrl]", "https://shop.example.com/lp").Sends("form.card .primary").Reads("Сохранено.").Reads("2500 RUB")
+	anna.Write("[name=externalPurchaseUrl]", "https://shop.example.com/lp").Sends("form.card .primary").Reads("Сохранено.").Reads("2\u00a0500\u00a0₽")
 	browsertest.Accessible(anna, axe, "the store")
 	anna.Click(".cards a[href*='/admin/store/']").Ready("#photo")
 	browsertest.Accessible(anna, axe, "an item that is there")
@@ -45,6 +45,8 @@ func TestForumInABrowser(t *testing.T) {
 	browsertest.Accessible(anna, axe, "no picture")
 	guest := b.Visit(t, url, desktop).GoTo("/app/store").Reads("Семь ламп, LP")
 	require.Equal(t, "noopener noreferrer", browsertest.Eval[string](guest, "document.querySelector(\"a[href='https://shop.example.com/lp']\").rel"))
+	anna.Write("[name=stockQuantity]", "0").Sends("form.card .primary").Reads("Нет в наличии.")
+	guest.GoTo("/app/store").Reads("Нет в наличии.").Sees("!document.querySelector(\"a[href='https://shop.example.com/lp']\")")
 	guest.Calm()
 
 	anna.GoTo("/app/admin/blog/new").Ready("[name=postText]")

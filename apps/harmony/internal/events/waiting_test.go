@@ -255,7 +255,7 @@ func TestCrashesOfWaiting(t *testing.T) {
 		return id
 	}, func(w *world, s *events.Service, id string) error {
 		return s.WaitNoMore(t.Context(), w.Members["bob"], id)
-	}, func(w *world, id string, err error) {
+	}, func(w *world, _ string, err error) {
 		if err == nil {
 			require.Empty(w.T, w.mine(w.Members["bob"]))
 		}

@@ -403,12 +403,38 @@ func (r *request) draft() events.Draft {
 	return d
 }
 
-// Price writes a price for a page, "" for none.
-func (words) Price(p *rules.Price) string {
+// signs are those of currencies, which people know better than their codes.
+var signs = map[string]string{
+	"RUB": "₽", "EUR": "€", "USD": "$", "GBP": "£", "UAH": "₴", "KZT": "₸", "BYN": "Br", "GEL": "₾", "AMD": "֏", "TRY": "₺", "ILS": "₪", "PLN": "zł", "CZK": "Kč",
+}
+
+// Price writes a price as people do: 1 990 ₽, 25,50 €, in English €25.50; "" for none.
+func (w words) Price(p *rules.Price) string {
 	if p == nil {
 		return ""
 	}
-	return amount(*p) + " " + p.Currency
+	if p.Minor == 0 {
+		return w.T("store.free")
+	}
+	group, comma, before := "\u00a0", ",", ""
+	sign := cmp.Or(signs[p.Currency], p.Currency)
+	if w.Lang != rules.Languages[0] {
+		group, comma = ",", "."
+		if strings.Contains("$€£", sign) {
+			before, sign = sign, ""
+		}
+	}
+	whole, part, _ := strings.Cut(amount(*p), ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + group + whole[at:]
+	}
+	if part != "" {
+		whole += comma + part
+	}
+	if sign != "" {
+		sign = "\u00a0" + sign
+	}
+	return before + whole + sign
 }
 
 // offset writes how far the clocks of a place are from UTC at an instant, "UTC+3" or "UTC−3:30".
