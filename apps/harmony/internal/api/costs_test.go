@@ -212,6 +212,7 @@ func (s *story) requests() []request {
 		{"get-topic", "GET", "/forum/topics/" + s.talk, s.bob, "", 200},
 		{"reply", "POST", "/forum/topics/" + s.talk + "/replies", s.bob, `{"content":"Yes"}`, 201},
 		{"list-topics", "GET", "/forum/sections/music/topics", s.access, "", 200},
+		{"list-found-topics", "GET", "/forum/search?q=Enough", s.access, "", 200},
 		{"list-replies", "GET", "/forum/topics/" + s.talk + "/replies", s.access, "", 200},
 		{"put-reply", "PUT", "/forum/topics/" + s.talk + "/replies/" + s.said, s.bob, `{"content":"No"}`, 200},
 		{"delete-reply", "DELETE", "/forum/topics/" + s.talk + "/replies/" + s.said, s.bob, "", 204},
@@ -280,7 +281,7 @@ func TestCounts(t *testing.T) {
 		}
 		ofForum := map[string]openapi.Bound{ // what a topic of the forum costs less than one of an event
 			"get-topic": {Steps: 3, Calls: 6}, "reply": {Steps: 5, Calls: 8}, "put-reply": {Steps: 3, Calls: 5}, "delete-reply": {Steps: 3, Calls: 5},
-			"put-topic": {Steps: 6, Calls: 11}, "delete-topic": {Steps: 5, Calls: 7},
+			"put-topic": {Steps: 6, Calls: 11}, "delete-topic": {Steps: 5, Calls: 8},
 		}
 		ofReports := map[string]openapi.Bound{ // reports that cost less than one about a message of an event
 			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 5, Calls: 9},
@@ -378,6 +379,9 @@ func TestGrowth(t *testing.T) {
 		large := spent[1][id]
 		t.Logf("%s: %d and %d calls, %d and %d bytes", id, small.calls, large.calls, small.bytes, large.bytes)
 		require.LessOrEqual(t, 10*large.calls, 11*small.calls, "calls of %s", id)
+		if id == "list-sections" || id == "list-found-topics" {
+			continue // they count 100 topics of a section, and look at 1,000 in one call
+		}
 		if id != "list-deck" || people >= 1000 {
 			require.LessOrEqual(t, 10*large.bytes, 11*small.bytes, "bytes of %s", id)
 		}

@@ -43,7 +43,7 @@ var stored = map[string]string{
 	"UserEvents":    `{id} / {t}_{id}: EventId String, StartDate DateTime; {id} / {t}_{id}: EventId String, StartDate DateTime, Waiting Boolean`,
 	"EventInvites":  `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32; CODE_ALOE-1 / {id}: EventId String`,
 	"ForumSections": `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
-	"ForumTopics":   `SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
+	"ForumTopics":   `SEARCH / s_{t}_{id}_{n}: AuthorId String, Words String; SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
 	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, ` + topicProps + `; TOPIC_{id} / !topic: AllowedUserIds String, AuthorId String, ` + topicProps + `, Visibility String; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
 	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, ImageUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,

@@ -207,6 +207,8 @@ func TestVerify(t *testing.T) {
 		"a topic of an event is gone":                {gone("ForumReplies", "event's"), "ForumReplies", true},
 		"a topic is in no list":                      {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
 		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
+		"a topic is found by no words":               {gone("ForumTopics", "SEARCH"), "ForumTopics", true},
+		"words of no topic":                          {set("ForumTopics", "SEARCH / s_"+inverse+id+"_0", word("Words", " x")), "ForumTopics", true},
 		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
 		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
 		"a post is in no list":                       {gone("BlogPosts", "BLOG"), "BlogPosts", true},
