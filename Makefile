@@ -189,7 +189,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	POPULAR=1 go test -count=1 -v -timeout 30m -run '^(TestSweepOfAPopularPrompt|TestPurgeOfAPopularPrompt)$$' ./internal/prompthub/promptdb
 	E2E_FULL=1 go test -count=1 -v -timeout 10m -run '^(TestUnderAttack|TestKilledUnderReview|TestKilledUnderUploads)$$' ./internal/prompthub/e2e
 	BACKUPS=20 go test -count=1 -v -timeout 30m -run '^TestBackupsUnderLoad$$' ./handler
-	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/web/markdown
+	DOUBLING_TIME=1 go test -count=1 -p 1 -timeout 60m -run '^TestDoubling$$' ./internal/prompthub/prompt ./internal/prompthub/files/skill ./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/web/markdown ./internal/http/markdown
 	OLDER_HOST=true go test -count=1 -timeout 60m ./internal/prompthub/e2e ./handler ./apps/... ./internal/testing/infra
 	DISK_ALL=1 go test -count=1 -timeout 30m -run '^TestDiskFails$$' ./internal/storage/embedded ./internal/prompthub/e2e
 	$(MAKE) race IN_TURN=^none ALIKE=^none RACE='./internal/prompthub/promptdb ./handler ./apps/... ./internal/host/command ./internal/storage/blob/picture ./internal/prompthub/doors/...'

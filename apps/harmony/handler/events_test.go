@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/stretchr/testify/require"
 
 	"prompthub/apps/harmony/internal/api"
@@ -65,21 +66,21 @@ func TestEventsInBrowser(t *testing.T) {
 	for _, reader := range []struct {
 		zone, own string
 		variant   browsertest.Variant
-	}{{"Europe/Moscow", "По вашим часам: 31 декабря 2126 г. в 22:00", phone}, {"Europe/Berlin", "", desktop}} {
+	}{{"Europe/Moscow", "По вашим часам: с\u00a031 декабря 2126 г. в 22:00 до\u00a01 января 2127 г. в 01:00", phone}, {"Europe/Berlin", "", desktop}} {
 		guest := b.Visit(t, url, reader.variant)
 		browsertest.Call(guest, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: reader.zone})
 		guest.GoTo("/app").Sees("document.querySelectorAll('.cards time[title]').length === 2")
-		guest.Reads("The long night").Reads("(Europe/Berlin, UTC+1)").Sees(content + " < 200")
+		guest.Reads("The long night").Reads("(Берлин, UTC+1)").Sees(content + " < 200")
 		browsertest.Accessible(guest, axe, "the first page of a guest")
 		guest.Shots("guests see what comes")
-		guest.GoTo("/app/events/" + id).Sees("document.querySelectorAll('time[title]').length === 3").Sees(content + " < 200")
+		guest.GoTo("/app/events/" + id).Sees("document.querySelectorAll('time[title]').length === 4").Sees(content + " < 200")
 		guest.Sees("document.querySelector('time').textContent.endsWith('20:00') || document.querySelector('time').textContent.endsWith('08:00 PM')")
 		require.Equal(t, reader.own, browsertest.Eval[string](guest, elsewhere))
 		browsertest.Accessible(guest, axe, "an event")
 		guest.Shots("event")
 		guest.Calm()
 	}
-	still := b.Visit(t, url, plain).GoTo("/app/events/" + id).Reads("2126-12-31 20:00–23:00 (Europe/Berlin, UTC+1)")
+	still := b.Visit(t, url, plain).GoTo("/app/events/" + id).Reads("с\u00a02126-12-31 20:00 до\u00a023:00 (Берлин, UTC+1)")
 	require.Equal(t, "/api/v1/events/"+id+"/calendar.ics", browsertest.Eval[string](still, "document.querySelector('a[href$=\".ics\"]').getAttribute('href')"))
 	still.Calm()
 
@@ -99,10 +100,47 @@ func TestEventsInBrowser(t *testing.T) {
 		}
 		admin.GoTo(form.list).Sees("[...document.querySelectorAll('.cards li')].filter((one) => one.innerText.includes('Once')).length === 1")
 	}
-	admin.GoTo("/app/admin/events/" + id).Ready("[name=isCancelled]")
-	admin.Click("[name=isCancelled]").Sends("form.card .primary").Reads("Saved.")
-	cancelled := signIn(b.Visit(t, url, phone), "anna", "/app/events/"+id).Reads("The event is cancelled.")
-	require.False(t, browsertest.Eval[bool](cancelled, "!!document.querySelector('form[action$=register]')"))
+	// A hidden event with one place: a member finds it by its code, without a script too, and waits.
+	one := 1
+	hidden := ask[api.Event](t, 201, "POST", at+"/admin/events", token, map[string]any{
+		"title": "A secret night", "description": "", "startDate": "2126-11-30T20:00:00Z", "location": "", "category": "concert", "visibility": "secretHidden", "isPublished": true, "capacity": one,
+	})
+	browsertest.Call(admin, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "navigator.share = async (what) => { window.shared = what.url }"})
+	admin.GoTo("/app/admin/events/"+hidden.EventID).Write("[name=code]", "lampa-7").Sends("#invites ~ form .primary").Reads("Saved.")
+	admin.Click("[data-share]")
+	link := "/app/events/" + hidden.EventID + "?invite=LAMPA-7"
+	require.Equal(t, url+link, browsertest.Eval[string](admin, "window.shared"))
+	browsertest.Accessible(admin, axe, "an event and its invites")
+	ask[api.Registration](t, 201, "POST", at+"/events/"+hidden.EventID+"/register", token, map[string]any{})
+	bob := newcomer("bob")
+	ask[api.Session](t, 201, "POST", at+"/auth/register", "", bob)
+	for _, v := range []browsertest.Variant{plain, phone} {
+		reader := signIn(b.Visit(t, url, v), "bob", "/app/events")
+		reader.Click("details.code summary").Write("[name=invite]", "lampa-8").Sends("details.code .primary").Reads("Этот код не подходит")
+		if v.Script {
+			browsertest.Accessible(reader, axe, "a code that is wrong")
+		}
+		reader.Write("[name=invite]", "lampa-7").Sends("details.code .primary").Reads("A secret night").Reads("Все места заняты")
+		reader.Sends("form[action$=wait] .primary").Reads("Ваш номер в очереди: 1")
+		if !v.Script {
+			reader.Sends("form[action$=wait-no-more] button").Calm()
+			continue
+		}
+		browsertest.Accessible(reader, axe, "waiting for a place")
+		ask[any](t, 204, "DELETE", at+"/events/"+hidden.EventID+"/register", token, nil)
+		reader.GoTo("/app").Reads("Ваше место на событии: A secret night").Sees("document.querySelector('[data-new=events] span').textContent.includes('1')")
+		reader.Click(".cards a").Reads("Место освободилось, и теперь оно ваше").Sees("!!document.querySelector('form[action$=leave]')")
+		browsertest.Accessible(reader, axe, "a place that was given")
+		reader.GoTo("/app").Sees("!document.body.innerText.includes('Ваше место на событии')").Calm()
+	}
+
+	// It is cancelled once one says so twice, and a change of anything else leaves it so.
+	admin.GoTo("/app/admin/events/" + id).Click("details.code summary").Reads("All who see the event see at once")
+	browsertest.Accessible(admin, axe, "to cancel an event")
+	admin.Sends("form[action$=cancel] .primary").Reads("Saved.").Reads("The event is cancelled.")
+	admin.Sends("form.card .primary").Reads("Saved.").Reads("The event is cancelled.")
+	cancelled := signIn(b.Visit(t, url, phone), "anna", "/app/events/"+id).Reads("The event is cancelled.").Reads("Other events")
+	require.False(t, browsertest.Eval[bool](cancelled, "!!document.querySelector('form[action$=register], a[href*=calendar]')"))
 	browsertest.Accessible(cancelled, axe, "an event that is cancelled")
 	cancelled.GoTo("/app").Reads("The event is cancelled.")
 	for _, p := range []*browsertest.Tab{admin, cancelled} {

@@ -40,7 +40,7 @@ type TimeForm string
 // The forms of times.
 const (
 	Near TimeForm = ""     // "5 minutes ago", "yesterday, 14:03", or with the day of the month
-	Date TimeForm = "date" // with the day of the month
+	Date TimeForm = "date" // with the day and the year
 	Hour TimeForm = "time" // without a day
 )
 

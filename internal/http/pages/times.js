@@ -1,8 +1,9 @@
 // Times of pages, which are written in UTC, in the zone and the words of the reader: near ones as
 // "5 minutes ago", those of today and of the days around it with this word. A time with data-form
-// "date" is always written with its day, and one with "time" without. One with data-zone is written
-// in that zone for all readers, and what has data-elsewhere is shown to those whose clocks differ
-// from those of that zone at the time in it.
+// "date" is always written with its day and year, and one with "time" without. One with data-zone
+// is written in that zone for all readers, and what has data-elsewhere is shown to those whose
+// clocks differ from those of that zone at the time in it. Its second time has no day if it is that
+// of the first.
 
 const lang = document.documentElement.lang;
 const forms = (options) => new Intl.DateTimeFormat(lang, options);
@@ -30,19 +31,22 @@ const dayOf = (at) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / 
 
 const wordsFor = (at, form, now, { clock, ofYear, dated, year }) => {
   if (form === "time") return clock.format(at);
+  if (form === "date") return dated.format(at);
   const minutes = Math.trunc((at - now) / 6e4);
   const days = dayOf(at) - dayOf(now);
-  if (form !== "date") {
-    if (minutes === 0) return distance.format(0, "second");
-    if (Math.abs(minutes) < 60) return distance.format(minutes, "minute");
-    if (Math.abs(days) < 2) return `${distance.format(days, "day")}, ${clock.format(at)}`;
-  }
+  if (minutes === 0) return distance.format(0, "second");
+  if (Math.abs(minutes) < 60) return distance.format(minutes, "minute");
+  if (Math.abs(days) < 2) return `${distance.format(days, "day")}, ${clock.format(at)}`;
   return (year.format(at) === year.format(now) ? ofYear : dated).format(at);
 };
 
 // localize writes the times in a part of a page.
 export const localize = (part) => {
   const now = new Date();
+  for (const own of part.querySelectorAll("[data-elsewhere]")) {
+    const [start, end] = [...own.querySelectorAll("time")].map((time) => new Date(time.dateTime));
+    if (end && dayOf(start) === dayOf(end)) own.querySelectorAll("time")[1].dataset.form = "time";
+  }
   for (const time of part.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (isNaN(at)) continue;

@@ -17,7 +17,7 @@ type (
 	NewPost struct {
 		Title       string   `json:"title" doc:"1 to 200 characters" example:"Альбом готов"`
 		Excerpt     string   `json:"excerpt" doc:"What a list shows of it, up to 500 characters" example:"Мы записали десять песен"`
-		Content     string   `json:"content" doc:"1 to 30,000 characters" example:"Мы записали десять песен. Одну из них вы уже слышали."`
+		Content     string   `json:"content" doc:"1 to 30,000 characters of Markdown, whose HTML stays to be read" example:"Мы записали десять песен. Одну из них вы уже слышали."`
 		Tags        []string `json:"tags" nullable:"false" doc:"Up to 10 of 1 to 30 characters" example:"[\"альбом\"]"`
 		IsPublished bool     `json:"isPublished" doc:"Until then admins alone see it" example:"true"`
 		PublishedAt *string  `json:"publishedAt,omitempty" nullable:"true" doc:"From when on it is seen, an instant with a zone; absent for now, or as it was" example:"2026-11-01T12:00:00Z"`
@@ -69,12 +69,17 @@ func (a *api) blog() {
 	}
 	const list, all = "list-posts", "list-all-posts"
 	route(a, anyone, Bound{2, 21}, op(list, http.MethodGet, "/blog/posts", "blog", "Posts of the blog", "Those that are published, the newest first, without their texts.", http.StatusOK),
-		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[PostHead]], error) {
+		func(ctx context.Context, c meet.Claim, in *struct {
+			ByPage
+			Tag string `query:"tag" maxLength:"100" doc:"Only posts with a tag, in any case of its letters" example:"альбом"`
+		},
+		) (*openapi.Body[List[PostHead]], error) {
+			list := list + " " + in.Tag
 			after, err := in.after(list, c)
 			if err != nil {
 				return nil, err
 			}
-			p, err := a.Blog.List(ctx, after, in.Limit)
+			p, err := a.Blog.List(ctx, in.Tag, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Posts, p.Next, postHeadOf), err)
 		})
 	route(a, visitor, Bound{1, 3}, op("get-post", http.MethodGet, "/blog/posts/{postId}", "blog", "A post", "One that is not published is seen by admins alone.", http.StatusOK, 404),
@@ -91,7 +96,7 @@ func (a *api) blog() {
 			p, err := a.Blog.All(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
 		})
-	route(a, member, Bound{3, 6}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published. "+sentAgain, http.StatusCreated),
+	route(a, member, Bound{3, 7}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published. "+sentAgain, http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByKey
 			Body NewPost
@@ -102,7 +107,7 @@ func (a *api) blog() {
 			p, err := a.Blog.NewPost(ctx, c, d)
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 8}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
+	route(a, member, Bound{4, 10}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			Body NewPost
@@ -111,7 +116,7 @@ func (a *api) blog() {
 			p, err := a.Blog.Edit(ctx, c, in.PostID, in.Body.draft())
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{5, 9}, imageSent(op("put-post-image", http.MethodPut, "/admin/blog/posts/{postId}/image", "admin", "Give a post a picture; admins may", sentImage, http.StatusOK, 404)),
+	route(a, member, Bound{5, 10}, imageSent(op("put-post-image", http.MethodPut, "/admin/blog/posts/{postId}/image", "admin", "Give a post a picture; admins may", sentImage, http.StatusOK, 404)),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			RawBody []byte `contentType:"image/jpeg"`
@@ -120,7 +125,7 @@ func (a *api) blog() {
 			p, err := a.Blog.SetImage(ctx, c, in.PostID, in.RawBody)
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 11}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 12}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {
 			return nil, a.Blog.Delete(ctx, c, in.PostID)
 		})

@@ -49,7 +49,7 @@ func (Price) Schema(huma.Registry) *huma.Schema {
 type NewEvent struct {
 	Title       string          `json:"title" doc:"3 to 120 characters" example:"Концерт на крыше"`
 	Description string          `json:"description" doc:"Up to 10,000 characters" example:"Все песни подряд"`
-	TimeZone    string          `json:"timeZone,omitempty" maxLength:"64" doc:"The zone that its times are told in, by its name of IANA; absent for the one that it has, UTC for a new one" example:"Europe/Moscow"`
+	TimeZone    string          `json:"timeZone,omitempty" maxLength:"64" doc:"The zone that its times are told in, by its name of IANA, a place such as Europe/Moscow, or UTC: others are refused as TIME_ZONE_UNKNOWN; absent for the one that it has, UTC for a new one" example:"Europe/Moscow"`
 	StartDate   string          `json:"startDate" doc:"An instant with its offset, or a time of the zone, such as 2026-12-31T23:00. A time that clocks skip is refused as TIME_SKIPPED, one that they show twice as TIME_TWICE" example:"2026-12-31T20:00:00Z"`
 	EndDate     *string         `json:"endDate,omitempty" nullable:"true" doc:"Likewise, not before startDate; absent if there is no end" example:"2026-12-31T23:00:00Z"`
 	Location    string          `json:"location" doc:"Up to 200 characters" example:"Москва, Большая Никитская, 1"`
@@ -58,7 +58,7 @@ type NewEvent struct {
 	Price       *Price          `json:"price,omitempty" doc:"What a place costs; absent or null if nothing is said"`
 	Visibility  EventVisibility `json:"visibility" doc:"public: everybody sees it; secretTeaser: title and dates, the rest by invite; secretHidden: nothing without an invite" example:"public"`
 	IsPublished bool            `json:"isPublished" doc:"Until then staff alone see it" example:"true"`
-	IsCancelled bool            `json:"isCancelled,omitempty" doc:"Whether it will not be: those who see it see that, and it gives no places" example:"false"`
+	IsCancelled *bool           `json:"isCancelled,omitempty" nullable:"true" doc:"Whether it will not be: those who see it see that, and it gives no places; absent to leave it as it is" example:"false"`
 }
 
 func (n NewEvent) draft() events.Draft {
@@ -97,6 +97,10 @@ type Event struct {
 	Teaser        bool            `json:"teaser" doc:"Whether this is a teaser: an invite shows the rest" example:"false"`
 	AttendeeCount *int            `json:"attendeeCount" doc:"How many members attend; null in a teaser" example:"12"`
 	IsAttending   bool            `json:"isAttending" doc:"Whether the caller attends" example:"false"`
+	IsNewPlace    bool            `json:"isNewPlace" doc:"Whether the caller waited, was given a place, and has not been told by the page of the event; false in lists but that of one's own" example:"false"`
+	WaitingCount  *int            `json:"waitingCount" doc:"How many members wait for a place; null in a teaser" example:"0"`
+	IsWaiting     bool            `json:"isWaiting" doc:"Whether the caller waits for a place" example:"false"`
+	WaitingPlace  *int            `json:"waitingPlace" doc:"Where the caller stands among those who wait, 1 being the next; null for one who does not wait, and in lists" example:"2"`
 	ChatID        *string         `json:"chatId" doc:"Its chat, if the caller takes part; null in lists but that of one's own" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
 	Topics        []EventTopic    `json:"topics" nullable:"false" doc:"Those that the caller sees; empty in lists, and for guests"`
 	CreatedAt     string          `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
@@ -115,7 +119,7 @@ func eventOf(v events.View) Event {
 	e := Event{
 		EventID: v.ID, Title: v.Title, ImageURL: httpjson.OptionalText(v.ImageURL), Description: v.Description, StartDate: httpjson.FormatTime(v.Start), EndDate: httpjson.OptionalTime(v.End), Location: v.Location,
 		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		TimeZone: v.Zone, IsCancelled: v.Cancelled, Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
+		TimeZone: v.Zone, IsCancelled: v.Cancelled, Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, IsNewPlace: v.NewPlace, IsWaiting: v.Waits, ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 	}
 	for _, t := range v.Topics {
 		e.Topics = append(e.Topics, EventTopic{t.ID, t.Title, TopicVisibility(t.Visibility)})
@@ -127,7 +131,10 @@ func eventOf(v events.View) Event {
 		e.Price = &Price{v.Price.Minor, v.Price.Currency}
 	}
 	if !e.Teaser {
-		e.AttendeeCount = &v.Attendees
+		e.AttendeeCount, e.WaitingCount = &v.Attendees, &v.Waiting
+	}
+	if v.WaitingPlace > 0 {
+		e.WaitingPlace = &v.WaitingPlace
 	}
 	return e
 }
@@ -167,6 +174,12 @@ type (
 		EventID       string `json:"eventId" format:"uuid" doc:"The id of the event" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
 		RegisteredAt  string `json:"registeredAt" format:"date-time" doc:"Since when the caller has it" example:"2026-11-01T12:00:00.000Z"`
 		AttendeeCount int    `json:"attendeeCount" doc:"How many members attend" example:"12"`
+	}
+	// Wait is the caller's place among those who wait at an event.
+	Wait struct {
+		EventID      string `json:"eventId" format:"uuid" doc:"The id of the event" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
+		WaitingSince string `json:"waitingSince" format:"date-time" doc:"Since when the caller waits" example:"2026-11-01T12:00:00.000Z"`
+		WaitingPlace int    `json:"waitingPlace" doc:"1 is the next to be given a place" example:"2"`
 	}
 	// InviteCode is an invite that the caller shows.
 	InviteCode struct {
@@ -239,12 +252,13 @@ func (a *api) events() {
 	event := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"events"}, Errors: errors, Summary: summary, Description: description}
 	}
-	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends, the newest registration first. Events with the visibility secretTeaser are teasers for every caller.", 401),
+	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends or waits for, the newest registration first. Events with the visibility secretTeaser are teasers for every caller. With invite those alone that it opens and that are not over: none for a wrong code. Ten of these within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 401),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
 			Category EventCategory `query:"category" doc:"Only events of a category" example:"concert"`
 			When     string        `query:"when" enum:"upcoming,past" default:"upcoming" doc:"Those that are not over, or those that are" example:"upcoming"`
-			Mine     bool          `query:"mine" doc:"Only events that the caller attends, past ones too" example:"false"`
+			Mine     bool          `query:"mine" doc:"Only events that the caller attends, past ones too, or waits for" example:"false"`
+			ByInvite
 		},
 		) (*openapi.Body[List[Event]], error) {
 			list := "list-events " + string(in.Category) + " " + in.When
@@ -256,7 +270,9 @@ func (a *api) events() {
 				return nil, err
 			}
 			var p events.Page
-			if in.Mine {
+			if in.Invite != "" {
+				p.Events, err = a.Events.Opened(ctx, c, in.Invite, from(ctx))
+			} else if in.Mine {
 				p, err = a.Events.Mine(ctx, c, after, in.Limit)
 			} else {
 				p, err = a.Events.List(ctx, c, events.Query{Category: string(in.Category), Past: in.When == "past"}, after, in.Limit)
@@ -286,7 +302,7 @@ func (a *api) events() {
 		}
 		return &calendarFile{calendarType + "; charset=utf-8", `attachment; filename="event.ics"`, body}, nil
 	})
-	register := event("register-for-event", http.MethodPost, "/events/{eventId}/register", "Attend an event", "Of those who ask for the last place at the same time one gets it: 409 EVENT_FULL. Who had a place is answered 200. Until the event begins: 409 EVENT_STARTED; 409 EVENT_CANCELLED if it is.", 404, 409)
+	register := event("register-for-event", http.MethodPost, "/events/{eventId}/register", "Attend an event", "Of those who ask for the last place at the same time one gets it: 409 EVENT_FULL. Members who wait come first. Who had a place is answered 200. Until the event begins: 409 EVENT_STARTED; 409 EVENT_CANCELLED if it is.", 404, 409)
 	register.DefaultStatus = http.StatusCreated
 	register.Responses = map[string]*huma.Response{"200": {Description: "The caller had a place", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Registration"}}}}}
 	type registered struct {
@@ -308,10 +324,37 @@ func (a *api) events() {
 		}
 		return out, nil
 	})
-	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more", "The place is there for the next. Until the event begins: 409 EVENT_STARTED.", 404, 409)
+	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more", "The place is given to whoever waits first. Until the event begins: 409 EVENT_STARTED.", 404, 409)
 	leave.DefaultStatus = http.StatusNoContent
-	route(a, member, Bound{6, 11}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
+	route(a, member, Bound{14, 22}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.Unregister(ctx, c, in.EventID)
+	})
+	wait := event("wait-for-event", http.MethodPost, "/events/{eventId}/wait", "Wait for a place", "At an event that is full: 409 EVENT_HAS_PLACES if it is not, ALREADY_ATTENDS for one who has a place, WAITING_LIST_FULL if 200 wait. A place that is given back, or added, is given to whoever waits first. Who waited already is answered 200.", 404, 409)
+	wait.DefaultStatus = http.StatusCreated
+	wait.Responses = map[string]*huma.Response{"200": {Description: "The caller waited", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Wait"}}}}}
+	type waiting struct {
+		Status int
+		Body   Wait
+	}
+	route(a, member, Bound{5, 10}, wait, func(ctx context.Context, c meet.Claim, in *struct {
+		ByEvent
+		Body InviteCode
+	},
+	) (*waiting, error) {
+		w, created, err := a.Events.WaitFor(ctx, c, in.EventID, in.Body.InviteCode, from(ctx))
+		if err != nil {
+			return nil, err
+		}
+		out := &waiting{http.StatusOK, Wait{w.EventID, httpjson.FormatTime(w.Since), w.Place}}
+		if created {
+			out.Status = http.StatusCreated
+		}
+		return out, nil
+	})
+	stop := event("leave-waiting", http.MethodDelete, "/events/{eventId}/wait", "Wait for a place no more", "Who was given a place meanwhile keeps it.", 404)
+	stop.DefaultStatus = http.StatusNoContent
+	route(a, member, Bound{5, 9}, stop, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
+		return nil, a.Events.WaitNoMore(ctx, c, in.EventID)
 	})
 	route(a, member, Bound{3, 68}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY. Members whom the caller may not see are not in it.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -393,7 +436,7 @@ func (a *api) adminEvents() {
 			p, err := a.Events.Invites(ctx, c, in.EventID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
 		})
-	route(a, member, Bound{3, 6}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
+	route(a, member, Bound{4, 7}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByKey
@@ -421,7 +464,7 @@ func (a *api) adminEvents() {
 			g, err := a.Events.SetAttended(ctx, c, in.EventID, in.UserID, in.Body.Attended)
 			return openapi.Answer(attendeeOf(g), err)
 		})
-	route(a, member, Bound{6, 11}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
+	route(a, member, Bound{14, 22}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByUser

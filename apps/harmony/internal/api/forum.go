@@ -28,7 +28,8 @@ type (
 	// Section is a part of the forum.
 	Section struct {
 		NewSection
-		CreatedAt string `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
+		TopicCount *int   `json:"topicCount" doc:"How many topics it has, counted up to 100; null but in the list of sections" example:"12"`
+		CreatedAt  string `json:"createdAt" format:"date-time" doc:"When it was made" example:"2026-11-01T12:00:00.000Z"`
 	}
 	// NewTopic is the body of a topic that is begun.
 	NewTopic struct {
@@ -113,7 +114,13 @@ func (x SectionEdit) section(id string) forum.Section {
 }
 
 func sectionOf(x forum.Section) Section {
-	return Section{NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}}, httpjson.FormatTime(x.CreatedAt)}
+	return Section{NewSection: NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}}, CreatedAt: httpjson.FormatTime(x.CreatedAt)}
+}
+
+func listedSection(x forum.Section) Section {
+	s := sectionOf(x)
+	s.TopicCount = &x.Topics
+	return s
 }
 
 func topicOf(v forum.View) Topic {
@@ -138,14 +145,14 @@ func (a *api) forum() {
 		}
 		return o
 	}
-	route(a, member, Bound{1, 3}, op("list-sections", http.MethodGet, "/sections", "Sections of the forum", "By their order."),
+	route(a, member, Bound{2, 53}, op("list-sections", http.MethodGet, "/sections", "Sections of the forum", "By their order, with the numbers of their topics."),
 		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[Section]], error) {
 			after, err := in.after("list-sections", c)
 			if err != nil {
 				return nil, err
 			}
 			p, err := a.Forum.Sections(ctx, c, after, in.Limit)
-			return openapi.Answer(pageOf("list-sections", c, p.Sections, p.Next, sectionOf), err)
+			return openapi.Answer(pageOf("list-sections", c, p.Sections, p.Next, listedSection), err)
 		})
 	route(a, member, Bound{2, 125}, op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity. The section event-{eventId} has the topics of an event that the caller sees; if there are none, it is answered as one that is not there.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -161,7 +168,21 @@ func (a *api) forum() {
 			p, err := a.Forum.Topics(ctx, c, in.SectionID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
 		})
-	route(a, member, Bound{4, 7}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section. With an Idempotency-Key the same request twice is one topic.", 404),
+	route(a, member, Bound{2, 123}, op("list-found-topics", http.MethodGet, "/search", "Find topics", "Topics of sections whose titles and texts have words that begin as those of q, the newest first. A page looks at 1,000 topics, so it may be short, or empty, before the end."),
+		func(ctx context.Context, c meet.Claim, in *struct {
+			Q string `query:"q" maxLength:"200" doc:"2 to 100 characters; all its words count, in any case and without accents" example:"лампа"`
+			ByPage
+		},
+		) (*openapi.Body[List[Topic]], error) {
+			list := "list-found-topics " + in.Q
+			after, err := in.after(list, c)
+			if err != nil {
+				return nil, err
+			}
+			p, err := a.Forum.Search(ctx, c, in.Q, after, in.Limit)
+			return openapi.Answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
+		})
+	route(a, member, Bound{4, 8}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section. With an Idempotency-Key the same request twice is one topic.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByKey
 			Body NewTopic

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,8 +104,12 @@ func holdMemory(t *testing.T) {
 		}
 		found := false
 		for _, page := range heap.Filled(path, values) {
+			and := "?"
+			if path == "/forum/search" {
+				page, and = page+"?q="+url.QueryEscape(long(3)), "&"
+			}
 			for _, who := range []string{s.access, s.bob} {
-				for _, page := range []string{page + "?limit=50", page + "?limit=20", page} {
+				for _, page := range []string{page + and + "limit=50", page + and + "limit=20", page} {
 					rec := get(page, who)
 					if rec.Code != http.StatusOK {
 						continue // without pages, or not of this size
@@ -125,7 +130,7 @@ func holdMemory(t *testing.T) {
 	site := s.pages(httpjson.NewAdmission(httpjson.Limits{}, time.Now))
 	var ways []heap.Way
 	for _, token := range []string{s.access, s.bob} {
-		for _, query := range []string{"", "?mine=yes", "?when=past", "?state=done"} {
+		for _, query := range []string{"", "?mine=yes", "?when=past", "?state=done", "?q=" + url.QueryEscape(long(3))} {
 			ways = append(ways, func(page string) (status int, answer string) {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, page+query, nil)
 				r.AddCookie(&http.Cookie{Name: "harmony-session", Value: token + ".x"})

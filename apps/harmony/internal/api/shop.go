@@ -20,7 +20,7 @@ type (
 		Description         string `json:"description" doc:"Up to 5,000 characters" example:"Две пластинки"`
 		Price               *Price `json:"price" doc:"What it costs"`
 		Category            string `json:"category" doc:"1 to 40 of a to z, digits and hyphens" example:"music"`
-		StockQuantity       int    `json:"stockQuantity" doc:"0 to 1,000,000" example:"12"`
+		StockQuantity       int    `json:"stockQuantity" doc:"0 to 1,000,000; the page has no link to buy one of which 0 are left" example:"12"`
 		IsAvailable         bool   `json:"isAvailable" doc:"Whether it can be bought now" example:"true"`
 		ExternalPurchaseURL string `json:"externalPurchaseUrl" doc:"Where it is bought: an https address without a user" example:"https://shop.example.com/lp"`
 	}
@@ -59,18 +59,19 @@ func (a *api) shop() {
 		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status, Errors: errors, Summary: summary, Description: description}
 	}
 	const list = "list-items"
-	route(a, anyone, Bound{1, 1}, op(list, http.MethodGet, "/store/items", "store", "Items of the store", "By their titles.", http.StatusOK),
+	route(a, anyone, Bound{1, 1}, op(list, http.MethodGet, "/store/items", "store", "Items of the store", "In the order that sort says: by their titles, by their prices or the dearest first, each currency by itself, or the newest first.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
 			Category string `query:"category" maxLength:"40" doc:"Those of one category alone" example:"music"`
+			Sort     string `query:"sort" enum:"title,price,-price,newest" default:"title" doc:"The order" example:"title"`
 		},
 		) (*openapi.Body[List[Item]], error) {
-			scope := list + " " + in.Category
+			scope := list + " " + in.Category + " " + in.Sort
 			after, err := in.after(scope, c)
 			if err != nil {
 				return nil, err
 			}
-			p, err := a.Shop.List(ctx, in.Category, after, in.Limit)
+			p, err := a.Shop.List(ctx, in.Category, in.Sort, after, in.Limit)
 			return openapi.Answer(pageOf(scope, c, p.Items, p.Next, itemOf), err)
 		})
 	route(a, anyone, Bound{1, 1}, op("get-item", http.MethodGet, "/store/items/{itemId}", "store", "An item", "With a link to where it is bought.", http.StatusOK, 404),

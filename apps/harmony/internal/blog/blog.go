@@ -52,11 +52,15 @@ type Page struct {
 	Next  string
 }
 
-// List returns the posts that everybody sees, the newest first. A row that its post refuses is
+// List returns the posts that everybody sees, the newest first: those with a tag, in any
+// case, or all for "". A row that its post refuses is
 // removed after the answer.
-func (s *Service) List(ctx context.Context, after string, limit int) (Page, error) {
-	now := s.Now()
-	r := table.Range{Partition: listRows, From: rowstore.Descending(now), After: after}
+func (s *Service) List(ctx context.Context, tag, after string, limit int) (Page, error) {
+	now, list := s.Now(), listRows
+	if tag != "" {
+		list = tagList(tag)
+	}
+	r := table.Range{Partition: list, From: rowstore.Descending(now), After: after}
 	if after != "" {
 		r.From = ""
 	}
@@ -276,9 +280,16 @@ func (s *Service) followPost(ctx context.Context, p *Post, stale []table.Key) er
 	return s.members.FollowLists(ctx, s.tables.BlogPosts, rows, stale)
 }
 
-// Checks compare the list with the posts.
+// Checks compare the lists with the posts.
 func (s *Service) Checks() []meet.Check {
 	name := s.tables.BlogPosts
+	listed := func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+		p, err := s.readPost(ctx, postOf(row.Key.Row))
+		if err != nil || p != nil && p.holdsKey(row.Key) {
+			return nil, err
+		}
+		return s.members.Refused(name, row.Key), nil
+	}
 	return []meet.Check{
 		{Name: "posts", Table: name, Range: table.Range{FromPartition: postRows, ToPartition: postRows + "~"}, Look: func(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
 			p, err := parsePost(row)
@@ -301,13 +312,8 @@ func (s *Service) Checks() []meet.Check {
 			some, err := s.pictureGallery().Check(ctx, name, row)
 			return append(found, some...), err
 		}},
-		{Name: "list " + name, Table: name, Range: table.Range{Partition: listRows}, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			p, err := s.readPost(ctx, postOf(row.Key.Row))
-			if err != nil || p != nil && p.holdsKey(row.Key) {
-				return nil, err
-			}
-			return s.members.Refused(name, row.Key), nil
-		}},
+		{Name: "list " + name, Table: name, Range: table.Range{Partition: listRows}, Look: listed},
+		{Name: "tags " + name, Table: name, Range: table.Range{FromPartition: tagRows, ToPartition: tagRows + "~"}, Look: listed},
 	}
 }
 

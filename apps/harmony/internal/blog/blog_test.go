@@ -37,11 +37,14 @@ func draft(title string) blog.Draft {
 	return blog.Draft{Title: title, Excerpt: "In short", Content: "The whole text", Tags: []string{"album"}, Published: true}
 }
 
-// titles returns the titles that everybody sees, read two at a time.
-func (w *world) titles() (all []string) {
+// titles returns the titles that everybody sees.
+func (w *world) titles() (all []string) { return w.titlesOf("") }
+
+// titlesOf returns those of a tag, read two at a time.
+func (w *world) titlesOf(tag string) (all []string) {
 	w.T.Helper()
 	for after, more := "", true; more; more = after != "" {
-		p, err := w.blog.List(w.T.Context(), after, 2)
+		p, err := w.blog.List(w.T.Context(), tag, after, 2)
 		require.NoError(w.T, err)
 		for _, one := range p.Posts {
 			all = append(all, one.Title)
@@ -106,6 +109,25 @@ func TestPosts(t *testing.T) {
 	}
 	require.Len(t, all, 7)
 	require.IsIncreasing(t, all)
+
+	// Those of a tag, in any case, also of one that no key could hold.
+	require.Equal(t, w.titles(), w.titlesOf(" ALBUM"))
+	require.Empty(t, w.titlesOf("tour"))
+	tagged := draft("Tagged")
+	tagged.Tags, tagged.PublishedAt = []string{"Тур/2026 #1", "тур/2026 #1", "album"}, later.PublishedAt
+	_, err = w.blog.Edit(ctx, admin, p.ID, tagged)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Tagged"}, w.titlesOf("ТУР/2026 #1"))
+	require.Equal(t, "Tagged", w.titlesOf("album")[0])
+	tagged.Tags = nil
+	_, err = w.blog.Edit(ctx, admin, p.ID, tagged)
+	require.NoError(t, err)
+	require.Empty(t, w.titlesOf("Тур/2026 #1"))
+	require.NotContains(t, w.titlesOf("album"), "Tagged")
+	require.Contains(t, w.titles(), "Tagged")
+	later.Title = "Later"
+	_, err = w.blog.Edit(ctx, admin, p.ID, later)
+	require.NoError(t, err)
 	_, err = w.blog.All(ctx, w.Members["moderator"], "", 3)
 	meettest.RequireCode(t, meet.RoleRequired, err)
 
@@ -123,7 +145,7 @@ func TestPosts(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.blog.Delete(ctx, admin, ids["Post 3"]))
 	require.Equal(t, []string{"Post one", "Later", "Post 4", "Post zero"}, w.titles())
-	require.Len(t, w.Rows("BlogPosts"), 6+4, "no place of before is left")
+	require.Len(t, w.Rows("BlogPosts"), 6+4+4, "no place of before is left")
 	for _, id := range []string{ids["Post 3"], w.NewID(), "x"} {
 		_, err = w.blog.Edit(ctx, admin, id, draft("No"))
 		meettest.RequireCode(t, blog.PostNotFound, err)

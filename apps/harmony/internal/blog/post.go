@@ -3,16 +3,20 @@
 // # Rows
 //
 //	BlogPosts  POST_{c} / postId                          a post: the truth
-//	           BLOG / {inv of publishing}_{postId}_{version}   posts that are published, the newest first
+//	           BLOG, TAG_{hash of tag} / {inv of publishing}_{postId}_{version}   posts that are published, the newest first
 //
-// The rows of the list follow the posts: a row that its post refuses is not shown. Their keys hold
-// the version of the post's place in the list, so no key is ever used for two places. A list begins
+// The rows of the lists follow the posts: a row that its post refuses is not shown. Their keys hold
+// the version of the post's place in the lists, so no key is ever used for two places. A list begins
 // at the present instant, so a post that is published for a later one shows from then on.
 package blog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"prompthub/apps/harmony/internal/rules"
@@ -57,7 +61,7 @@ type Post struct {
 	PublishedAt                 time.Time // zero if no time was given yet
 	CreatedAt, UpdatedAt        time.Time
 
-	version int64 // of its place in the list
+	version int64 // of its place in the lists
 	etag    string
 }
 
@@ -74,7 +78,14 @@ type Draft struct {
 const (
 	postRows = "POST_"
 	listRows = "BLOG"
+	tagRows  = "TAG_"
 )
+
+// tagList is the partition of the posts with a tag, in any case.
+func tagList(tag string) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(tag))))
+	return tagRows + hex.EncodeToString(sum[:16])
+}
 
 func postKey(id string) table.Key { return table.Key{Partition: postRows + id[:1], Row: id} }
 
@@ -86,13 +97,17 @@ func (p Post) listKeys() []table.Key {
 	if !p.Published {
 		return nil
 	}
-	return []table.Key{{Partition: listRows, Row: fmt.Sprintf("%s_%s_%d", rowstore.Descending(p.PublishedAt), p.ID, p.version)}}
+	place := fmt.Sprintf("%s_%s_%d", rowstore.Descending(p.PublishedAt), p.ID, p.version)
+	all := []table.Key{{Partition: listRows, Row: place}}
+	for _, tag := range p.Tags {
+		if key := (table.Key{Partition: tagList(tag), Row: place}); !slices.Contains(all, key) {
+			all = append(all, key)
+		}
+	}
+	return all
 }
 
-func (p Post) holdsKey(key table.Key) bool {
-	all := p.listKeys()
-	return len(all) > 0 && all[0] == key
-}
+func (p Post) holdsKey(key table.Key) bool { return slices.Contains(p.listKeys(), key) }
 
 // columns are the properties of a post but its tags.
 var columns = rowstore.Columns[Post]{

@@ -200,6 +200,20 @@ func TestComeAndGone(t *testing.T) {
 	require.Equal(t, []string{"anna joined"}, w.all(anna, room), "as after a block")
 }
 
+// TestManyCome: the chat of an event says of the first fifty that they have come, and of those alone
+// that they leave.
+func TestManyCome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	crowd := w.Crowd(52)
+	id, room := w.event(crowd...)
+	require.Len(t, w.all(w.Members["admin"], room), 50)
+	require.NoError(t, w.events.Unregister(t.Context(), crowd[51], id))
+	require.Len(t, w.all(w.Members["admin"], room), 50)
+	require.NoError(t, w.events.Unregister(t.Context(), crowd[49], id))
+	require.Len(t, w.all(w.Members["admin"], room), 51)
+}
+
 // TestCrashesOfPictures: after any accident to any call of a picture, or of its deletion, each
 // message has its picture and its files, and one that is gone has none.
 func TestCrashesOfPictures(t *testing.T) {

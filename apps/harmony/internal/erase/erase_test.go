@@ -78,6 +78,7 @@ type theirs struct {
 	topic  string // of the member
 	event  string // which the member made and attends
 	past   string // an event that was
+	full   string // an event where he waits
 	post   string
 	report string // about the member, which is closed
 }
@@ -107,9 +108,18 @@ func live(t *testing.T, w *world) theirs {
 		return e.ID
 	}
 	left := theirs{event: event(bob, 1000*time.Hour), past: event(admin, time.Second)}
+	one := 1
+	full, err := w.events.NewEvent(ctx, admin, events.Draft{
+		Title: "Full", Start: w.Clock.Now().Add(time.Second).Format(time.RFC3339), Category: "concert", Visibility: events.Public, Published: true, Capacity: &one,
+	})
+	must(err)
+	_, _, err = w.events.Register(ctx, anna, full.ID, "", "x")
+	must(err)
+	_, _, err = w.events.WaitFor(ctx, bob, full.ID, "", "x")
+	must(err)
 	post, err := blog.New(w.Service, blogTables).NewPost(ctx, bob, blog.Draft{Title: "A post", Content: "A text", Published: true})
 	must(err)
-	left.post = post.ID
+	left.post, left.full = post.ID, full.ID
 	must(w.SetRoleOf(ctx, admin, bob.UserID, meet.Member))
 
 	me, err := w.SetProfile(ctx, bob, bob.UserID, meet.Profile{Name: "Bob Xylander", About: account.About{Bio: "Plays the bass at Xanten", Location: "Xanten"}, Gender: "male", Lat: 51.6, Lon: 6.4, Located: true}, func(string) bool { return true })
@@ -455,11 +465,12 @@ func TestCrashesOfErasure(t *testing.T) {
 				attend, messages := map[string]int{}, 0
 				for _, row := range w.Rows("EventAttendees") {
 					attend[row.Partition] += int(row.Props.Get("Attendees").Int())
+					require.Zero(t, row.Props.Get("Waiting").Int())
 					if row.Key.Row != "!event" {
 						attend[row.Partition] += 10
 					}
 				}
-				require.Equal(t, map[string]int{left.event: 11, left.past: 11}, attend, "carol is counted")
+				require.Equal(t, map[string]int{left.event: 11, left.past: 11, left.full: 11}, attend, "carol is counted, and at one anna")
 				for _, row := range w.Rows("Messages") {
 					if row.Partition == left.chat && row.Props.Get("Number").Int() > 0 {
 						messages++

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,12 +29,15 @@ func goingKey(user, event string, at time.Time) table.Key {
 
 // going is the text of a message: the list of a member must follow their registration for an event.
 type going struct {
-	Kind  string    `json:"kind"` // going
-	Event string    `json:"event"`
-	User  string    `json:"user"`
-	Was   int64     `json:"was,omitempty"`   // the ticks of a registration that was given up
-	Talks bool      `json:"talks,omitempty"` // whether it was of one in the chat
-	Until time.Time `json:"until"`           // from then on no write of the change can land
+	Kind  string   `json:"kind"` // going
+	Event string   `json:"event"`
+	User  string   `json:"user,omitempty"`
+	Users []string `json:"users,omitempty"` // who were given places at the same time
+	Was   int64    `json:"was,omitempty"`   // the ticks of a registration that was given up
+	Told  bool     `json:"talks,omitempty"` // whether the chat says that it was made
+	// The ticks in the key of a row of the list that goes, unless it is Was.
+	Listed int64     `json:"listed,omitempty"`
+	Until  time.Time `json:"until"` // from then on no write of the change can land
 }
 
 // A Registration is the place of a member at an event.
@@ -47,21 +51,7 @@ type Registration struct {
 // that the caller had no place before. Of those who register for the last place at the same time
 // one gets it.
 func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from string) (r Registration, created bool, err error) {
-	if c.UserID == "" {
-		return r, false, session.SignIn()
-	}
-	coming := 0
-	st, err := s.standOf(ctx, c, id, code, from, func(ctx context.Context) error {
-		now := s.Now()
-		rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{
-			Partition: c.UserID, Filter: func(p table.Props) bool { return p.Get("StartDate").Time().After(now) },
-		}, rowstore.MaxScan)
-		coming = rowstore.CountMatches(rows)
-		return err
-	})
-	if err == nil {
-		err = st.mayRegister(s.Now(), coming)
-	}
+	st, coming, err := s.standToCome(ctx, c, id, code, from)
 	if err != nil {
 		return r, false, err
 	}
@@ -70,7 +60,17 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	var wake queue.Receipt
 	contest := s.members.Contest()
 	mine := Attendee{UserID: c.UserID, RegisteredAt: s.Now().UTC()}
-	for st.mine == nil {
+	for {
+		if err := s.giveOwed(ctx, &st, id, c.UserID); err != nil {
+			return r, false, err
+		}
+		if err := st.mayRegister(s.Now(), coming); err != nil {
+			contest.Cancel(ctx, wake)
+			return r, false, err
+		}
+		if st.mine != nil {
+			break
+		}
 		if wake.ID == "" {
 			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return r, false, err
@@ -78,7 +78,7 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		}
 		next := *st.event
 		next.Attendees++
-		mine.InChat = next.Attendees <= maxInChat
+		mine = next.newAttendee(c.UserID, mine.RegisteredAt)
 		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Insert, Row: mine.toRow(id)}})
 		if err == nil {
 			st.event, st.mine = &next, &mine
@@ -88,10 +88,6 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 			return r, false, err
 		}
 		if err := s.readStanding(ctx, &st, id, c.UserID); err != nil {
-			return r, false, err
-		}
-		if err := st.mayRegister(s.Now(), coming); err != nil {
-			contest.Cancel(ctx, wake)
 			return r, false, err
 		}
 	}
@@ -109,8 +105,36 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	return r, table.Ticks(st.mine.RegisteredAt) == table.Ticks(mine.RegisteredAt), nil
 }
 
+// standToCome reads how a caller stands to an event, and at how many coming events they have a
+// place, or wait for one.
+func (s *Service) standToCome(ctx context.Context, c meet.Claim, id, code, from string) (st Standing, coming int, err error) {
+	if c.UserID == "" {
+		return st, 0, session.SignIn()
+	}
+	st, err = s.standOf(ctx, c, id, code, from, func(ctx context.Context) error {
+		now := s.Now()
+		rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{
+			Partition: c.UserID, Filter: func(p table.Props) bool { return p.Get("StartDate").Time().After(now) },
+		}, rowstore.MaxScan)
+		coming = rowstore.CountMatches(rows)
+		return err
+	})
+	return st, coming, err
+}
+
 // mayRegister returns why a caller cannot have a place, or nil.
 func (st Standing) mayRegister(now time.Time, coming int) error {
+	if err := st.mayCome(now, coming); err != nil || st.mine != nil {
+		return err
+	}
+	if st.waits != nil || st.event.isFull() {
+		return fault.Coded(fault.Conflict, EventFull, "all places are taken; wait for one, or try again later, because somebody may give one back")
+	}
+	return nil
+}
+
+// mayCome returns why a caller can have no place, whether there is one or not, or nil.
+func (st Standing) mayCome(now time.Time, coming int) error {
 	sight := st.sightOf()
 	switch {
 	case sight == Unseen:
@@ -125,10 +149,8 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 		return alreadyStarted()
 	case st.event.Cancelled:
 		return fault.Coded(fault.Conflict, EventCancelled, "the event is cancelled")
-	case st.event.Capacity > 0 && st.event.Attendees >= st.event.Capacity:
-		return fault.Coded(fault.Conflict, EventFull, "all places are taken; try again later, because somebody may give one back")
-	case coming >= maxComing:
-		return fault.Coded(fault.Conflict, TooManyEvents, "you have a place at 200 coming events; give one back first")
+	case st.waits == nil && coming >= maxComing:
+		return fault.Coded(fault.Conflict, TooManyEvents, "you have a place at 200 coming events, or wait for one; give one back first")
 	}
 	return nil
 }
@@ -139,25 +161,38 @@ func alreadyStarted() error {
 
 // readStanding reads an event and the place of a member anew.
 func (s *Service) readStanding(ctx context.Context, st *Standing, id, user string) error {
-	return rowstore.Both(ctx, func(ctx context.Context) (err error) {
+	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		st.event, err = s.readEvent(ctx, id)
 		return err
 	}, func(ctx context.Context) (err error) {
 		st.mine, err = s.readAttendee(ctx, id, user)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return s.readWait(ctx, st, user)
 }
 
-// countOp writes the number of attendees of an event that no other writer has changed.
+// countOp writes the numbers of attendees and of those who wait of an event that no other writer
+// has changed.
 func (e Event) countOp() table.Op {
-	return table.Op{Kind: table.Merge, Row: table.Row{Key: headKey(e.ID), ETag: e.etag, Props: table.Props{{Name: "Attendees", Value: table.Int32(int32(e.Attendees))}}}}
+	counts := table.Props{{Name: "Attendees", Value: table.Int32(int32(e.Attendees))}}
+	if e.queued > 0 { // some wait, or did
+		counts = append(counts, table.Prop{Name: "Waiting", Value: table.Int32(int32(e.Waiting))}, table.Prop{Name: "Queued", Value: table.Int64(e.queued)})
+	}
+	return table.Op{Kind: table.Merge, Row: table.Row{Key: headKey(e.ID), ETag: e.etag, Props: counts}}
 }
 
 func goingRow(e Event, a Attendee) table.Row {
-	return table.Row{Key: goingKey(a.UserID, e.ID, a.RegisteredAt), Props: table.Props{
+	row := table.Row{Key: goingKey(a.UserID, e.ID, a.listedAt()), Props: table.Props{
 		{Name: "EventId", Value: table.String(e.ID)},
 		{Name: "StartDate", Value: table.Time(e.Start)}, // as it was then
 	}}
+	if a.New {
+		row.Props = append(row.Props, table.Prop{Name: "New", Value: table.Bool(true)})
+	}
+	return row
 }
 
 // followGoing writes the rows by which a member finds an event that they attend, and its chat.
@@ -169,7 +204,12 @@ func (s *Service) followGoing(ctx context.Context, e Event, a Attendee) error {
 			return nil
 		}
 		return rowstore.Both(ctx, func(ctx context.Context) error { return s.Join(ctx, a.UserID, e.ID, a.RegisteredAt) },
-			func(ctx context.Context) error { return s.announce(ctx, e, chat.SaysJoined, a.UserID, a.RegisteredAt) })
+			func(ctx context.Context) error {
+				if !a.Told {
+					return nil
+				}
+				return s.announce(ctx, e, chat.SaysJoined, a.UserID, a.RegisteredAt)
+			})
 	})
 }
 
@@ -209,7 +249,7 @@ func (s *Service) Unregister(ctx context.Context, c meet.Claim, id string) error
 	case !s.Now().Before(st.event.Start):
 		return alreadyStarted()
 	}
-	return s.leaveEvent(ctx, st, id, c.UserID)
+	return s.giveUp(ctx, st, id, c.UserID)
 }
 
 // Remove takes the place of a member back; admins may, at any time.
@@ -218,7 +258,7 @@ func (s *Service) Remove(ctx context.Context, c meet.Claim, id, user string) err
 	if err != nil {
 		return err
 	}
-	return s.leaveEvent(ctx, st, id, user)
+	return s.giveUp(ctx, st, id, user)
 }
 
 // readPlace reads an event and the place of a member, for an admin.
@@ -230,6 +270,16 @@ func (s *Service) readPlace(ctx context.Context, c meet.Claim, id, user string) 
 	return st, err
 }
 
+// giveUp gives the place of a member back, of which st was read, or has them wait for none.
+func (s *Service) giveUp(ctx context.Context, st Standing, id, user string) (err error) {
+	if st.waits != nil {
+		if st, err = s.leaveWaiting(ctx, st, id, user); err != nil {
+			return err
+		}
+	}
+	return s.leaveEvent(ctx, st, id, user)
+}
+
 // leaveEvent gives the place of a member back, of which st was read, if there is one.
 func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) error {
 	ctx = s.members.Outbox().Begin(ctx)
@@ -239,7 +289,7 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 	for st.event != nil && st.mine != nil {
 		if was == nil {
 			var err error
-			change := going{kindGoing, id, user, table.Ticks(st.mine.RegisteredAt), st.mine.InChat, s.members.Outbox().Landed(ctx)}
+			change := going{Kind: kindGoing, Event: id, User: user, Was: table.Ticks(st.mine.RegisteredAt), Listed: table.Ticks(st.mine.listedAt()), Told: st.mine.Told, Until: s.members.Outbox().Landed(ctx)}
 			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return err
 			}
@@ -251,6 +301,7 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 		next.Attendees = max(next.Attendees-1, 0)
 		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Delete, Row: table.Row{Key: attendeeKey(id, user), ETag: st.mine.etag}}})
 		if err == nil {
+			st.mine, st.event = nil, &next
 			break
 		}
 		if err := contest.Again(ctx, err); err != nil {
@@ -265,7 +316,7 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 		if st.event == nil {
 			return nil
 		}
-		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.InChat {
+		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.Told {
 			return err
 		}
 		return s.announce(ctx, *st.event, chat.SaysLeft, user, was.RegisteredAt)
@@ -273,8 +324,11 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 		if was == nil {
 			return nil
 		}
-		return s.RemoveKey(ctx, s.tables.UserEvents, goingKey(user, id, was.RegisteredAt))
+		return s.dropListed(ctx, st, goingKey(user, id, was.listedAt()))
 	})
+	if err == nil && st.event != nil && st.event.owesPlaces(s.Now()) {
+		_, err = s.givePlaces(ctx, id)
+	}
 	return s.members.Outbox().Finish(ctx, wake, err)
 }
 
@@ -285,31 +339,53 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 		return fmt.Errorf("read message: %w", err)
 	}
 	looked := s.members.Now()
-	var st Standing
-	if err := s.readStanding(ctx, &st, c.Event, c.User); err != nil {
-		return err
-	}
-	if c.Was > 0 && (st.mine == nil || table.Ticks(st.mine.RegisteredAt) != c.Was) {
-		if err := s.RemoveKey(ctx, s.tables.UserEvents, goingKey(c.User, c.Event, table.TimeOf(c.Was))); err != nil {
-			return err
-		}
-		if st.event != nil {
-			if err := s.passChat(ctx, *st.event); err != nil {
-				return err
-			}
-			if c.Talks {
-				if err := s.announce(ctx, *st.event, chat.SaysLeft, c.User, table.TimeOf(c.Was)); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if st.event != nil && st.mine != nil {
-		if err := s.followGoing(ctx, *st.event, *st.mine); err != nil {
+	for _, user := range append(c.Users, c.User) {
+		if err := s.settleOne(ctx, c, user); err != nil {
 			return err
 		}
 	}
 	return s.members.Outbox().Again(ctx, c, c.Until, looked)
+}
+
+// settleOne has the list of a member follow how they stand to an event, after a change. Places that
+// are free then are for those who wait.
+func (s *Service) settleOne(ctx context.Context, c going, user string) error {
+	var st Standing
+	if err := s.readStanding(ctx, &st, c.Event, user); err != nil {
+		return err
+	}
+	if listed := cmp.Or(c.Listed, c.Was); listed > 0 && user == c.User {
+		if err := s.dropListed(ctx, st, goingKey(user, c.Event, table.TimeOf(listed))); err != nil {
+			return err
+		}
+	}
+	if user == c.User && c.Was > 0 && st.event != nil && (st.mine == nil || table.Ticks(st.mine.RegisteredAt) != c.Was) {
+		if err := s.passChat(ctx, *st.event); err != nil {
+			return err
+		}
+		if c.Told {
+			if err := s.announce(ctx, *st.event, chat.SaysLeft, user, table.TimeOf(c.Was)); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case st.event == nil:
+		return nil
+	case st.mine != nil:
+		if err := s.followGoing(ctx, *st.event, *st.mine); err != nil {
+			return err
+		}
+	case st.waits != nil:
+		if err := s.members.Upsert(ctx, s.tables.UserEvents, waitingRow(*st.event, *st.waits)); err != nil {
+			return err
+		}
+	}
+	if !st.event.owesPlaces(s.Now()) {
+		return nil
+	}
+	_, err := s.givePlaces(ctx, c.Event)
+	return err
 }
 
 // settleUser gives the places of a member who has deleted the account back, at coming events. The
@@ -335,7 +411,7 @@ func (s *Service) settleUser(ctx context.Context, in function.Invocation) error 
 		if st.event == nil || !s.Now().Before(st.event.Start) {
 			return nil
 		}
-		return s.leaveEvent(ctx, st, id, c.ID)
+		return s.giveUp(ctx, st, id, c.ID)
 	})
 }
 
@@ -361,7 +437,7 @@ func (s *Service) Attendees(ctx context.Context, c meet.Claim, id, after string,
 	var first meet.Part
 	read := func(ctx context.Context, after string) (err error) {
 		if meet.IsID(id) {
-			r := table.Range{Partition: id, After: after}
+			r := table.Range{Partition: id, After: after, To: waitRows}
 			first, err = s.members.PartOf(ctx, s.tables.EventAttendees, r, limit+1)
 		}
 		return err

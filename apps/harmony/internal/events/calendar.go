@@ -41,7 +41,7 @@ func (v View) calendar(page string) []byte {
 	line("PRODID", "-//AloeVera Harmony Meet//Events//EN")
 	line("BEGIN", "VEVENT")
 	line("UID", v.ID+"@harmony")
-	line("SEQUENCE", fmt.Sprint(int64(v.UpdatedAt.Sub(v.CreatedAt)/time.Second)))
+	line("SEQUENCE", fmt.Sprint(v.Sequence()))
 	instant("DTSTAMP", v.UpdatedAt)
 	instant("CREATED", v.CreatedAt)
 	instant("LAST-MODIFIED", v.UpdatedAt)

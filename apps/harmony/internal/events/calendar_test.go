@@ -13,6 +13,7 @@ import (
 	"prompthub/apps/harmony/internal/meettest"
 	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
+	"prompthub/internal/storage/table"
 )
 
 // calendarOf returns the lines of the file of an event as a program reads them.
@@ -62,15 +63,33 @@ func TestCalendar(t *testing.T) {
 	require.NotContains(t, strings.Join(teaser, "\n"), "песни")
 
 	w.Clock.Pass(10 * time.Minute)
-	d.Cancelled, d.End, d.Zone = true, "", ""
+	is := true
+	d.Cancelled, d.End, d.Zone = &is, "", ""
 	v, err := w.events.Edit(ctx, admin, id, d)
 	require.NoError(t, err)
 	require.Equal(t, "Europe/Moscow", v.Zone, "a draft without a zone keeps it")
 	cancelled := w.calendarOf(anna, id, "open-it")
-	for _, line := range []string{"UID:" + id + "@harmony", "SEQUENCE:600", "STATUS:CANCELLED", "DTSTART:21261231T200000Z", "CREATED:" + stamp} {
+	for _, line := range []string{"UID:" + id + "@harmony", "SEQUENCE:1", "STATUS:CANCELLED", "DTSTART:21261231T200000Z", "CREATED:" + stamp} {
 		require.Contains(t, cancelled, line)
 	}
 	require.NotContains(t, strings.Join(cancelled, "\n"), "DTEND")
+	d.Cancelled = nil
+	v, err = w.events.Edit(ctx, admin, id, d)
+	require.NoError(t, err)
+	require.True(t, v.Cancelled, "a draft that does not say it leaves it")
+	again := w.calendarOf(anna, id, "open-it")
+	require.Contains(t, again, "SEQUENCE:2", "of the same second")
+	v, err = w.events.SetCancelled(ctx, admin, id, false)
+	require.NoError(t, err)
+	require.False(t, v.Cancelled)
+	_, err = w.events.SetCancelled(ctx, anna, id, true)
+	meettest.RequireCode(t, meet.RoleRequired, err)
+	_, err = w.events.SetCancelled(ctx, admin, id, true)
+	require.NoError(t, err)
+	// One of before says no number: the seconds that it is old.
+	_, err = w.DB.Write(ctx, tables.EventAttendees, table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: id, Row: "!event"}, ETag: table.Any, Props: table.Props{{Name: "Sequence", Value: table.Int64(0)}}}})
+	require.NoError(t, err)
+	require.Contains(t, w.calendarOf(anna, id, "open-it"), "SEQUENCE:600")
 	_, err = w.register(anna, id, "open-it")
 	meettest.RequireCode(t, events.EventCancelled, err)
 
@@ -107,8 +126,21 @@ func TestClocks(t *testing.T) {
 	v, err := w.events.NewEvent(ctx, admin, d)
 	require.NoError(t, err)
 	require.Equal(t, time.Date(2126, 10, 27, 1, 30, 0, 0, time.UTC), v.Start)
-	d.Zone = "Mars/Olympus"
-	require.Equal(t, rules.ZoneUnknown, refused("2126-10-27T12:30", "body.timeZone"))
+	for _, d.Zone = range []string{"Mars/Olympus", "Factory", "Etc/GMT+12", "Etc/UTC", "EST5EDT", "US/Eastern", "GMT"} {
+		require.Equal(t, rules.ZoneUnknown, refused("2126-10-27T12:30", "body.timeZone"), d.Zone)
+	}
+	// One of before may have such a zone, and keep it.
+	d.Start = "2126-10-27T12:30"
+	_, err = w.DB.Write(ctx, tables.EventAttendees, table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: v.ID, Row: "!event"}, ETag: table.Any, Props: table.Props{{Name: "TimeZone", Value: table.String("Etc/GMT+12")}}}})
+	require.NoError(t, err)
+	for _, d.Zone = range []string{"", "Etc/GMT+12"} {
+		v, err = w.events.Edit(ctx, admin, v.ID, d)
+		require.NoError(t, err)
+		require.Equal(t, time.Date(2126, 10, 28, 0, 30, 0, 0, time.UTC), v.Start)
+	}
+	d.Zone = "Etc/GMT+11"
+	_, err = w.events.Edit(ctx, admin, v.ID, d)
+	require.Error(t, err)
 	d.Zone, d.Start = "", on(10)
 	v, err = w.events.NewEvent(ctx, admin, d)
 	require.NoError(t, err)

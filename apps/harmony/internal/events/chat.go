@@ -12,6 +12,7 @@ import (
 
 const (
 	maxInChat = 1000                // attendees in the chat of an event
+	maxTold   = 50                  // attendees of whom the chat says that they came
 	talksFor  = 30 * 24 * time.Hour // after the end of an event
 )
 

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"strings"
 
 	"prompthub/apps/harmony/internal/chat"
 	"prompthub/apps/harmony/internal/meet"
@@ -15,7 +16,8 @@ func (s *Service) Checks() []meet.Check {
 	t := s.tables
 	return []meet.Check{
 		{Name: "events", Table: t.EventAttendees, Range: table.Range{From: headRow, To: headRow + "~"}, Look: s.checkEvent},
-		{Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0"}, Look: s.checkAttendee},
+		{Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0", To: waitRows}, Look: s.checkAttendee},
+		{Name: "waiting", Table: t.EventAttendees, Range: table.Range{From: waitRows}, Look: s.checkWaiter},
 		{Name: "list " + t.Events, Table: t.Events, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
 			e, err := s.readEvent(ctx, eventOf(row.Key.Row))
 			if err != nil || e != nil && e.holdsKey(row.Key) {
@@ -24,20 +26,36 @@ func (s *Service) Checks() []meet.Check {
 			return s.members.Refused(t.Events, row.Key), nil
 		}},
 		{Name: "list " + t.UserEvents, Table: t.UserEvents, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			a, err := s.readAttendee(ctx, eventOf(row.Key.Row), row.Partition)
-			if err != nil || a != nil && goingKey(row.Partition, eventOf(row.Key.Row), a.RegisteredAt) == row.Key {
+			var st Standing
+			err := s.readStanding(ctx, &st, eventOf(row.Key.Row), row.Partition)
+			if err != nil || st.listedKey() == row.Key {
 				return nil, err
 			}
 			return s.members.Refused(t.UserEvents, row.Key), nil
 		}},
-		{Name: "invites", Table: t.EventInvites, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			e, err := s.readEvent(ctx, row.Partition)
-			if err != nil || e != nil {
-				return nil, err
-			}
-			return s.members.Refused(t.EventInvites, row.Key), nil
-		}},
+		{Name: "invites", Table: t.EventInvites, Look: s.checkInvite},
 	}
+}
+
+// checkInvite looks for the event of an invite and for the row of its code, or for the invite of
+// such a row.
+func (s *Service) checkInvite(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+	name := s.tables.EventInvites
+	if code, ok := strings.CutPrefix(row.Partition, ofCode); ok {
+		i, err := s.readInvite(ctx, row.Key.Row, code)
+		if err != nil || i != nil {
+			return nil, err
+		}
+		return s.members.Refused(name, row.Key), nil
+	}
+	e, err := s.readEvent(ctx, row.Partition)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return s.members.Refused(name, row.Key), nil
+	}
+	return s.members.Missing(ctx, name, codeKey(row.Key.Row, e.ID), func(ctx context.Context) error { return s.listCode(ctx, row.Key.Row, e.ID) })
 }
 
 // checkEvent counts the attendees of an event, and looks for its rows in the lists.
@@ -48,7 +66,7 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 		return nil, err
 	}
 	if wrong {
-		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it counts other attendees than there are", Mend: func(ctx context.Context) error {
+		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it counts others who attend or wait than there are", Mend: func(ctx context.Context) error {
 			wrong, e, err := s.recountAttendees(ctx, e.ID)
 			if err != nil || !wrong {
 				return err
@@ -68,6 +86,18 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 	}
 	if e.Capacity > 0 && e.Attendees > e.Capacity {
 		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "there are more attendees than places"})
+	}
+	if e.owesPlaces(s.Now()) {
+		next, err := s.nextWaiters(ctx, e.ID, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(next) > 0 {
+			found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it has places, and members wait for one", Mend: func(ctx context.Context) error {
+				_, err := s.givePlaces(ctx, e.ID)
+				return err
+			}})
+		}
 	}
 	if e.hasChat() {
 		open, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
@@ -107,25 +137,30 @@ func (s *Service) mendRows(id string) func(context.Context) error {
 	return func(ctx context.Context) error { return s.followEvent(ctx, id, nil) }
 }
 
-// recountAttendees counts the attendees of an event. wrong reports that it has another number; the
+// recountAttendees counts those who attend an event, and who wait. wrong reports that it has another number; the
 // event is returned with the right one.
 func (s *Service) recountAttendees(ctx context.Context, id string) (wrong bool, e Event, err error) {
 	was, err := s.readEvent(ctx, id)
 	if err != nil || was == nil {
 		return false, e, err
 	}
-	n := 0
-	for _, err := range table.All(ctx, s.DB, s.tables.EventAttendees, table.Range{Partition: id, From: "0"}) {
+	n, waiting, last := 0, 0, was.queued
+	for row, err := range table.All(ctx, s.DB, s.tables.EventAttendees, table.Range{Partition: id, From: "0"}) {
 		if err != nil {
 			return false, e, err
 		}
-		n++
+		if strings.HasPrefix(row.Key.Row, waitRows) {
+			waiting++
+			last = max(last, parseWaiter(row).number)
+		} else {
+			n++
+		}
 	}
 	now, err := s.readEvent(ctx, id)
-	if err != nil || now == nil || now.etag != was.etag || now.Attendees == n {
+	if err != nil || now == nil || now.etag != was.etag || now.Attendees == n && now.Waiting == waiting {
 		return false, e, err // right, or changed while it was counted
 	}
-	now.Attendees = n
+	now.Attendees, now.Waiting, now.queued = n, waiting, max(last, 1) // counted from now on
 	return true, *now, nil
 }
 
@@ -153,4 +188,23 @@ func (s *Service) checkAttendee(ctx context.Context, row table.Row) (found []mee
 	chats := s.members.Tables.UserChats
 	some, err := s.members.Missing(ctx, chats, chat.EventListed(a.UserID, e.ID, a.RegisteredAt).Key, mend)
 	return append(found, some...), err
+}
+
+// checkWaiter looks for the event at which a member waits, and for the row of their list.
+func (s *Service) checkWaiter(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+	e, err := s.readEvent(ctx, row.Partition)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return []meet.Finding{{Table: s.tables.EventAttendees, Key: row.Key, Says: "there is no such event"}}, nil
+	}
+	listed := waitingRow(*e, parseWaiter(row))
+	return s.members.Missing(ctx, s.tables.UserEvents, listed.Key, func(ctx context.Context) error {
+		w, err := s.readWaiter(ctx, e.ID, parseWaiter(row).UserID)
+		if err != nil || w == nil {
+			return err
+		}
+		return s.members.Upsert(ctx, s.tables.UserEvents, waitingRow(*e, *w))
+	})
 }

@@ -53,6 +53,11 @@ func (s *Service) Edit(ctx context.Context, c meet.Claim, id string, d Draft) (V
 	return s.editEvent(ctx, c, id, func(e *Event) error { return d.writeTo(e) })
 }
 
+// SetCancelled has an event be cancelled, or not any more.
+func (s *Service) SetCancelled(ctx context.Context, c meet.Claim, id string, is bool) (View, error) {
+	return s.editEvent(ctx, c, id, func(e *Event) error { e.Cancelled = is; return nil })
+}
+
 // Delete deletes an event: from then on no caller finds it.
 func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	was := ""
@@ -116,6 +121,7 @@ func (s *Service) commitEvent(ctx context.Context, was *Event, next func(*Event)
 			if !e.sameAs(*was) {
 				e.version++
 			}
+			e.sequence = was.Sequence() + 1
 		}
 		e.UpdatedAt = s.Now().UTC()
 		return []table.Op{rowstore.Put(e.toRow())}, true, stale, nil
@@ -144,7 +150,11 @@ func (s *Service) writeFollowers(ctx context.Context, e Event, stale []table.Key
 		writes = append(writes, func(ctx context.Context) error { return s.members.Upsert(ctx, s.members.Tables.Chats, row) },
 			func(ctx context.Context) error { return s.beginTopics(ctx, e) })
 	}
-	return rowstore.All(ctx, writes...)
+	if err := rowstore.All(ctx, writes...); err != nil || !e.owesPlaces(s.Now()) {
+		return err
+	}
+	_, err := s.givePlaces(ctx, e.ID)
+	return err
 }
 
 // followEvent has the lists follow an event, if there is one.

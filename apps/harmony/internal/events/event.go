@@ -43,9 +43,12 @@ type Event struct {
 	CreatedAt, UpdatedAt   time.Time
 	DeletedAt              time.Time // zero unless the event is deleted
 	Attendees              int
+	Waiting                int // members who wait for a place
 
-	version int64 // of its place in the lists
-	etag    string
+	queued   int64 // the number of the last one who came to wait
+	sequence int64 // of its files for calendars; 0 for one that was not changed since they are counted
+	version  int64 // of its place in the lists
+	etag     string
 }
 
 // Ends is when the event is over.
@@ -86,6 +89,9 @@ var eventColumns = rowstore.Columns[Event]{
 	rowstore.Instant("UpdatedAt", func(e *Event) *time.Time { return &e.UpdatedAt }),
 	rowstore.Number("Attendees", func(e *Event) *int { return &e.Attendees }),
 	rowstore.Long("Version", func(e *Event) *int64 { return &e.version }),
+	rowstore.Long("Sequence", func(e *Event) *int64 { return &e.sequence }).Optional(),
+	rowstore.Number("Waiting", func(e *Event) *int { return &e.Waiting }).Optional(),
+	rowstore.Long("Queued", func(e *Event) *int64 { return &e.queued }).Optional(),
 	rowstore.Instant("EndDate", func(e *Event) *time.Time { return &e.End }).Optional(),
 	rowstore.Text("TimeZone", func(e *Event) *string { return &e.Zone }).Optional(),
 	rowstore.Flag("IsCancelled", func(e *Event) *bool { return &e.Cancelled }).Optional(),
@@ -115,6 +121,23 @@ func parseEvent(row table.Row) Event {
 	return e
 }
 
+// Sequence is the number of this version for calendars: each change has a higher one. Those of
+// before were the seconds that an event was old.
+func (e Event) Sequence() int64 {
+	if e.sequence > 0 {
+		return e.sequence
+	}
+	return int64(e.UpdatedAt.Sub(e.CreatedAt) / time.Second)
+}
+
+// Free is how many places of an event with a limit are not taken.
+func (e Event) Free() int { return max(e.Capacity-e.Attendees, 0) }
+
+// Full reports whether all places are taken, or kept for those who wait.
+func (e Event) Full() bool {
+	return e.isFull() || e.Capacity > 0 && e.Waiting >= e.Free() && e.Waiting > 0
+}
+
 // A Draft is what staff write about an event.
 type Draft struct {
 	Title, Description string
@@ -126,7 +149,7 @@ type Draft struct {
 	Price              *rules.Price
 	Visibility         string
 	Published          bool
-	Cancelled          bool
+	Cancelled          *bool  // nil: as it is
 	Key                string // requests with one key and the same draft make one event; "" for a request without one
 }
 
@@ -150,7 +173,10 @@ func (d Draft) writeTo(e *Event) error {
 	e.Title = b.Text("title", d.Title, 3, 120, TitleLength, false)
 	e.Description = b.Text("description", d.Description, 0, 10_000, DescriptionLength, true)
 	e.Location = b.Text("location", d.Location, 0, 200, PlaceLength, false)
-	zone := b.Zone("timeZone", cmp.Or(d.Zone, e.Zone, "UTC"))
+	zone := rules.FindZone(e.Zone) // one of before may have a name that is refused now
+	if name := cmp.Or(d.Zone, e.Zone, "UTC"); zone == nil || name != e.Zone {
+		zone = b.Zone("timeZone", name)
+	}
 	e.Zone, e.Start, e.End = zone.String(), b.Moment("startDate", d.Start, zone), time.Time{}
 	if d.End != "" {
 		if e.End = b.Moment("endDate", d.End, zone); !e.End.IsZero() && e.End.Before(e.Start) {
@@ -165,7 +191,9 @@ func (d Draft) writeTo(e *Event) error {
 	}
 	b.Price(d.Price)
 	e.Price, e.Category, e.Visibility, e.Published = d.Price, d.Category, d.Visibility, d.Published
-	e.Cancelled = d.Cancelled
+	if d.Cancelled != nil {
+		e.Cancelled = *d.Cancelled
+	}
 	b.OneOf("category", d.Category, Categories, CategoryUnknown)
 	b.OneOf("visibility", d.Visibility, Visibilities, rules.VisibilityWrong)
 	return b.Err()
@@ -204,14 +232,19 @@ type View struct {
 	Event
 	Sight   Sight
 	Attends bool
-	ChatID  string        // "" if the viewer takes no part in its chat
-	Topics  []topic.Topic // those that the viewer sees, of one event that is asked for by its id
+	Waits   bool // for a place
+	// Of one event that is asked for by its id, and of those that the viewer attends:
+	WaitingPlace int  // 1 is the next to have a place; 0 for one who does not wait
+	NewPlace     bool // the viewer waited, and has not seen that there is a place
+
+	ChatID string        // "" if the viewer takes no part in its chat
+	Topics []topic.Topic // those that the viewer sees, of one event that is asked for by its id
 }
 
 // viewAt returns what somebody sees of an event. A teaser has nothing that it may not show.
 func (e Event) viewAt(sight Sight, attends bool) View {
 	if sight == Teaser {
-		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees = "", "", nil, "", 0
+		e.Description, e.Location, e.Price, e.OrganizerID, e.Attendees, e.Waiting = "", "", nil, "", 0, 0
 	}
 	return View{Event: e, Sight: sight, Attends: attends}
 }

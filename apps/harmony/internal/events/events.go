@@ -74,21 +74,45 @@ type Attendee struct {
 	UserID       string
 	RegisteredAt time.Time
 	Attended     bool
-	InChat       bool // whether there was room in the chat of the event
+	InChat       bool      // whether there was room in the chat of the event
+	Told         bool      // whether the chat says that they came
+	WaitedSince  time.Time // zero for one who did not wait
+	New          bool      // one who waited and has not seen that there is a place
 
 	etag string
 }
 
+// attendeeColumns are the properties of an attendee.
+var attendeeColumns = rowstore.Columns[Attendee]{
+	rowstore.Instant("RegisteredAt", func(a *Attendee) *time.Time { return &a.RegisteredAt }),
+	rowstore.Flag("Attended", func(a *Attendee) *bool { return &a.Attended }),
+	rowstore.Flag("InChat", func(a *Attendee) *bool { return &a.InChat }),
+	rowstore.Flag("Told", func(a *Attendee) *bool { return &a.Told }).Optional(),
+	rowstore.Instant("WaitedSince", func(a *Attendee) *time.Time { return &a.WaitedSince }).Optional(),
+	rowstore.Flag("New", func(a *Attendee) *bool { return &a.New }).Optional(),
+}
+
+// newAttendee returns the attendee who makes an event have as many as it counts.
+func (e Event) newAttendee(user string, now time.Time) Attendee {
+	return Attendee{UserID: user, RegisteredAt: now, InChat: e.Attendees <= maxInChat, Told: e.Attendees <= maxTold}
+}
+
+// listedAt is the instant in the key of the row by which the attendee finds the event.
+func (a Attendee) listedAt() time.Time {
+	if a.WaitedSince.IsZero() {
+		return a.RegisteredAt
+	}
+	return a.WaitedSince
+}
+
 func (a Attendee) toRow(event string) table.Row {
-	return table.Row{Key: attendeeKey(event, a.UserID), ETag: a.etag, Props: table.Props{
-		{Name: "RegisteredAt", Value: table.Time(a.RegisteredAt)},
-		{Name: "Attended", Value: table.Bool(a.Attended)},
-		{Name: "InChat", Value: table.Bool(a.InChat)},
-	}}
+	return table.Row{Key: attendeeKey(event, a.UserID), ETag: a.etag, Props: attendeeColumns.Props(&a)}
 }
 
 func parseAttendee(row table.Row) Attendee {
-	return Attendee{row.Key.Row, row.Props.Get("RegisteredAt").Time(), row.Props.Get("Attended").Bool(), row.Props.Get("InChat").Bool(), row.ETag}
+	a := Attendee{UserID: row.Key.Row, etag: row.ETag}
+	attendeeColumns.Read(row.Props, &a)
+	return a
 }
 
 // readAttendee reads the row of a member who attends an event; nil if they do not.
@@ -109,6 +133,8 @@ type Standing struct {
 	Caller  meet.User // zero for a guest
 	event   *Event
 	mine    *Attendee
+	waits   *Waiter // nil if the caller does not wait
+	place   int     // of one who waits
 	code    string
 	invite  *Invite
 	invited bool
@@ -135,6 +161,9 @@ func (s *Service) standOf(ctx context.Context, c meet.Claim, id, code, from stri
 		})
 	}
 	st.Caller, err = s.members.Look(ctx, c, reads...)
+	if err == nil {
+		err = s.readWait(ctx, &st, c.UserID)
+	}
 	if err != nil || st.code == "" {
 		return st, err
 	}
@@ -151,7 +180,7 @@ func (st Standing) sightOf() Sight {
 	if st.event == nil {
 		return Unseen
 	}
-	return st.event.sightFor(st.Caller, st.mine != nil, st.invited)
+	return st.event.sightFor(st.Caller, st.mine != nil || st.waits != nil, st.invited)
 }
 
 // Event returns an event as a caller sees it who may show an invite. from names the caller, for the
@@ -179,6 +208,8 @@ func (s *Service) Event(ctx context.Context, c meet.Claim, id, code, from string
 // viewOf returns what a caller sees of an event, with its chat if they are in it.
 func (s *Service) viewOf(st Standing, sight Sight) View {
 	v := st.event.viewAt(sight, st.mine != nil)
+	v.WaitingPlace, v.NewPlace = st.place, st.mine != nil && st.mine.New
+	v.Waits = st.waits != nil
 	if st.mayTalk(s.Now()) == nil {
 		v.ChatID = chat.OfEvent(st.event.ID)
 	}
@@ -211,13 +242,17 @@ func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string,
 		q.Category = "all"
 	}
 	r.Partition += q.Category
-	going := map[string]bool{}
+	going, waits := map[string]bool{}, map[string]bool{}
 	reads := []func(context.Context) error{}
 	if c.UserID != "" {
 		reads = append(reads, func(ctx context.Context) error {
 			rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.UserID}, rowstore.MaxScan)
 			for _, row := range rows {
-				going[eventOf(row.Key.Row)] = true
+				if id := eventOf(row.Key.Row); row.Props.Get("Waiting").Bool() {
+					waits[id] = true
+				} else {
+					going[id] = true
+				}
 			}
 			return err
 		})
@@ -227,7 +262,9 @@ func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string,
 		return err
 	}, func(e Event) (View, bool) {
 		sight := e.sightFor(meet.User{}, false, false) // a list shows the same to all
-		return e.viewAt(sight, going[e.ID]), sight != Unseen
+		v := e.viewAt(sight, going[e.ID])
+		v.Waits = waits[e.ID] && !going[e.ID]
+		return v, sight != Unseen
 	})
 }
 
@@ -292,7 +329,8 @@ func eventOf(row string) string {
 	return id
 }
 
-// Mine returns the events that the caller attends, the newest registration first.
+// Mine returns the events that the caller attends, or waits for a place at, the newest registration
+// first.
 func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
 	var rows []table.Row
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
@@ -314,6 +352,9 @@ func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit in
 			st.event, err = s.readEvent(ctx, id)
 		} else {
 			st.mine, err = s.readAttendee(ctx, id, c.UserID)
+			if err == nil && st.mine == nil && rows[i/2].Props.Get("Waiting").Bool() {
+				st.waits, err = s.readWaiter(ctx, id, c.UserID)
+			}
 		}
 		return err
 	})
@@ -322,7 +363,7 @@ func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit in
 	}
 	for i, st := range all {
 		st.Caller = caller
-		if st.mine == nil || goingKey(c.UserID, eventOf(rows[i].Key.Row), st.mine.RegisteredAt) != rows[i].Key {
+		if st.listedKey() != rows[i].Key {
 			s.dropRow(ctx, s.tables.UserEvents, rows[i].Key)
 			continue
 		}

@@ -214,6 +214,63 @@ func TestInvites(t *testing.T) {
 	require.True(t, opens("right", "guesser"))
 }
 
+// TestOpened: events are found by the code of an invite while it opens them, also those whose
+// invites were made before codes were listed. A wrong code is answered as one of an event that is
+// no more, and counted.
+func TestOpened(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, admin := t.Context(), w.Members["admin"]
+	later, first := draft(events.SecretHidden), draft(events.SecretTeaser)
+	first.Start, first.End = on(5), on(6)
+	ids := []string{w.make(later), w.make(first)}
+	for _, id := range ids {
+		_, err := w.events.NewInvite(ctx, admin, id, events.InviteDraft{Code: "lampa-7"})
+		require.NoError(t, err)
+	}
+	opened := func(c meet.Claim, code string) (found []string) {
+		t.Helper()
+		all, err := w.events.Opened(ctx, c, code, "x")
+		require.NoError(t, err)
+		require.NotNil(t, all)
+		for _, v := range all {
+			require.Equal(t, events.Full, v.Sight)
+			found = append(found, v.ID)
+		}
+		return found
+	}
+	for _, c := range []meet.Claim{{}, w.Members["anna"]} {
+		require.Equal(t, []string{ids[1], ids[0]}, opened(c, " Lampa-7 "))
+	}
+	require.Empty(t, opened(meet.Claim{}, "LAMPA-8"))
+	require.Empty(t, opened(meet.Claim{}, "!"))
+	require.NoError(t, w.events.Revoke(ctx, admin, ids[1], "LAMPA-7"))
+	require.Equal(t, ids[:1], opened(meet.Claim{}, "LAMPA-7"))
+	_, err := w.DB.Write(ctx, tables.EventInvites, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "CODE_LAMPA-7", Row: ids[0]}, ETag: table.Any}})
+	require.NoError(t, err)
+	require.Empty(t, opened(meet.Claim{}, "LAMPA-7"))
+	for _, check := range w.events.Checks() {
+		if check.Name != "invites" {
+			continue
+		}
+		for _, row := range w.Rows(tables.EventInvites) {
+			found, err := check.Look(ctx, row)
+			require.NoError(t, err)
+			for _, f := range found {
+				require.NoError(t, f.Mend(ctx))
+			}
+		}
+	}
+	require.Equal(t, ids[:1], opened(meet.Claim{}, "LAMPA-7"))
+	require.NoError(t, w.events.Delete(ctx, admin, ids[0]))
+	w.Clock.Pass(15 * time.Minute)
+	for range 10 {
+		require.Empty(t, opened(meet.Claim{}, "LAMPA-7"))
+	}
+	_, err = w.events.Opened(ctx, meet.Claim{}, "LAMPA-7", "x")
+	meettest.RequireCode(t, meet.TooManyAttempts, err)
+}
+
 // TestAtOnce: thirty registrations at once for ten places, by three members and others that are
 // made for it: ten get one.
 func TestAtOnce(t *testing.T) {

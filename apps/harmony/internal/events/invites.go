@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,64 @@ func (s *Service) readInvite(ctx context.Context, event, code string) (*Invite, 
 	return &i, nil
 }
 
+// ofCode is the beginning of the partitions by which events are found by codes.
+const ofCode = "CODE_"
+
+// mostOpened is how many events with one code are looked at.
+const mostOpened = 20
+
+func codeKey(code, event string) table.Key { return table.Key{Partition: ofCode + code, Row: event} }
+
+// listCode has an event be found by a code.
+func (s *Service) listCode(ctx context.Context, code, event string) error {
+	return s.members.Upsert(ctx, s.tables.EventInvites, table.Row{Key: codeKey(code, event), Props: table.Props{{Name: "EventId", Value: table.String(event)}}})
+}
+
+// Opened returns the events that are not over and that an invite opens, by their starts. A code
+// that is wrong opens none, as one does whose event is gone. from names the caller, for the count
+// of wrong ones.
+func (s *Service) Opened(ctx context.Context, c meet.Claim, code, from string) ([]View, error) {
+	code = normalCode(code)
+	var rows []table.Row
+	caller, err := s.members.Look(ctx, c, func(ctx context.Context) (err error) {
+		if codeForm.MatchString(code) {
+			rows, _, err = s.Budget().Rows(ctx, s.tables.EventInvites, table.Range{Partition: ofCode + code}, mostOpened)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.members.Attempt("invite " + from)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Standing, len(rows))
+	err = rowstore.Each(ctx, 2*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+		st, id := &all[i/2], rows[i/2].Key.Row
+		st.Caller = caller
+		if i%2 == 1 {
+			st.invite, err = s.readInvite(ctx, id, code)
+			return err
+		}
+		return s.readStanding(ctx, st, id, caller.ID)
+	})
+	if err != nil {
+		done(false)
+		return nil, err
+	}
+	views := []View{}
+	for _, st := range all {
+		st.invited = st.event != nil && st.invite != nil && st.invite.isGood(s.Now())
+		if st.invited && st.sightOf() == Full && s.Now().Before(st.event.Ends()) {
+			views = append(views, s.viewOf(st, Full))
+		}
+	}
+	slices.SortStableFunc(views, func(a, b View) int { return a.Start.Compare(b.Start) })
+	done(len(views) == 0)
+	return views, nil
+}
+
 // An InviteDraft is what an admin says of a new invite.
 type InviteDraft struct {
 	Code      string // "" for one that is drawn
@@ -125,6 +184,9 @@ func (s *Service) NewInvite(ctx context.Context, c meet.Claim, event string, d I
 			return Invite{}, rowstore.Unavailable(err)
 		}
 		ops = ops[n:]
+	}
+	if err := s.listCode(ctx, i.Code, event); err != nil {
+		return Invite{}, err
 	}
 	err = s.Write(ctx, s.tables.EventInvites, []table.Op{{Kind: table.Insert, Row: i.toRow(event)}})
 	if rowstore.Overtaken(err) && again {

@@ -5,21 +5,24 @@
 //
 //	EventAttendees  eventId / !event      the event, and how many attend: the truth
 //	                eventId / userId      a member attends
+//	                eventId / ~{userId}   a member waits for a place
 //	Events          EVENT_all, EVENT_{category} / {end}_{eventId}_{version}   published events, soonest end first
 //	                PAST_all, PAST_{category} / {inv of end}_…                the same, the latest first
 //	                STAFF / {end}_…       all events
-//	UserEvents      userId / {inv of registering}_{eventId}   where a member goes
+//	UserEvents      userId / {inv of registering, or of waiting}_{eventId}   where a member goes, or waits
 //	EventInvites    eventId / CODE        opens a secret event
+//	                CODE_{CODE} / eventId events that an invite of this code may open
 //
-// The rows of Events and UserEvents are lists, and follow EventAttendees: a row that the truth
-// refuses is not shown. Their keys hold the version of the event's place in the lists, or the
+// The rows of Events and UserEvents are lists, and follow EventAttendees, as those of codes follow
+// the invites: a row that the truth refuses is not shown. Their keys hold the version of the event's place in the lists, or the
 // instant of a registration, so no key is ever used for two things. The lists of published events
 // never have one of the visibility secretHidden.
 //
 // A published event has a chat, and two topics, whose rows packages chat and topic have.
 //
 // An attendee and the count of attendees are one batch under the ETag of `!event`, and so is every
-// edit. So there are never more attendees than places.
+// edit, and the place of one who waited. So there are never more attendees than places. Whoever
+// wants a place first gives those that are free to members who wait, in the order of their numbers.
 package events
 
 import (

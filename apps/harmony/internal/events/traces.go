@@ -7,7 +7,8 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// Traces are where events name members. An attendee who is taken out leaves the count right.
+// Traces are where events name members. An attendee who is taken out, or
+// one who waits, leaves the counts right.
 func (s *Service) Traces() []meet.Trace {
 	return []meet.Trace{
 		{Table: s.tables.EventAttendees, Forget: func(ctx context.Context, row table.Row, user string) error {
@@ -18,7 +19,7 @@ func (s *Service) Traces() []meet.Trace {
 			if err := s.readStanding(ctx, &st, row.Partition, user); err != nil {
 				return err
 			}
-			return s.leaveEvent(ctx, st, row.Partition, user)
+			return s.giveUp(ctx, st, row.Partition, user)
 		}},
 		{Table: s.tables.UserEvents, Forget: s.members.Drop(s.tables.UserEvents)},
 		{Table: s.tables.EventInvites, Forget: func(ctx context.Context, row table.Row, _ string) error {

@@ -1,6 +1,8 @@
 package events_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,28 +93,39 @@ func (w *world) mine(c meet.Claim) []string {
 	})
 }
 
-// consistent holds the events to their invariants: as many attendees as counted, no more than
-// places, and each in the list of the member, once.
+// consistent holds the events to their invariants: as many attend and wait as are counted, no more
+// attend than there are places, and each is in the list of the member, once.
 func (w *world) consistent() {
 	w.T.Helper()
-	count, capacity, attendees := map[string]int{}, map[string]int{}, map[string]int{}
+	count, waiting, capacity, attendees, waiters := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	var going []string
 	for _, row := range w.Rows("EventAttendees") {
 		if row.Key.Row == "!event" {
 			count[row.Partition] = int(row.Props.Get("Attendees").Int())
+			waiting[row.Partition] = int(row.Props.Get("Waiting").Int())
 			capacity[row.Partition] = int(row.Props.Get("Capacity").Int())
 			continue
 		}
-		attendees[row.Partition]++
-		going = append(going, row.Key.Row+" / "+rowstore.Descending(row.Props.Get("RegisteredAt").Time())+"_"+row.Partition)
+		user, waits := strings.CutPrefix(row.Key.Row, "~")
+		since := row.Props.Get("Since").Time()
+		if waits {
+			waiters[row.Partition]++
+		} else {
+			attendees[row.Partition]++
+			if since = row.Props.Get("WaitedSince").Time(); since.IsZero() {
+				since = row.Props.Get("RegisteredAt").Time()
+			}
+		}
+		going = append(going, fmt.Sprint(user, " / ", rowstore.Descending(since), "_", row.Partition, " ", waits))
 	}
 	for id, n := range count {
 		require.Equal(w.T, attendees[id], n, "counted")
+		require.Equal(w.T, waiters[id], waiting[id], "counted who wait")
 		require.True(w.T, capacity[id] == 0 || n <= capacity[id], "%d attendees for %d places", n, capacity[id])
 	}
 	var listed []string
 	for _, row := range w.Rows("UserEvents") {
-		listed = append(listed, row.Key.String())
+		listed = append(listed, fmt.Sprint(row.Key, " ", row.Props.Get("Waiting").Bool()))
 	}
 	require.ElementsMatch(w.T, going, listed)
 }

@@ -283,7 +283,8 @@ func TestTwoTopics(t *testing.T) {
 	for _, one := range listed {
 		v, err := w.forum.Topic(ctx, admin, one)
 		require.NoError(t, err)
-		require.Equal(t, []any{strings.Repeat("𝄞", 50), "", "admin"}, []any{v.Title, v.Content, v.Author.Name})
+		title := map[string]string{topic.Public: strings.Repeat("𝄞", 50), topic.AttendeesOnly: strings.Repeat("𝄞", 41) + " (для участников)"}[v.Visibility]
+		require.Equal(t, []any{title, "", "admin"}, []any{v.Title, v.Content, v.Author.Name})
 		whom[v.Visibility] = one
 		_, err = w.forum.Edit(ctx, w.Members["moderator"], one, forum.Edit{Pinned: &yes})
 		require.NoError(t, err, "although it has no text")

@@ -171,7 +171,7 @@ func TestForum(t *testing.T) {
 		meettest.RequireCode(t, forum.TopicNotFound, err)
 	}
 	require.Equal(t, []string{"Second topic"}, w.topics())
-	require.Len(t, w.Rows("ForumTopics"), 1)
+	require.Len(t, w.Rows("ForumTopics"), 2, "of the section and of words")
 }
 
 // TestSentTwice: a text that is sent again with its key is one reply, or one topic, also at the
@@ -338,7 +338,7 @@ func TestCrashes(t *testing.T) {
 				}
 				require.Equal(t, []string{"A topic"}, w.topics())
 				w.topics()
-				require.Len(t, w.Rows("ForumTopics"), 1)
+				require.Len(t, w.Rows("ForumTopics"), 2, "of the section and of words")
 			})
 		})
 	}

@@ -19,7 +19,10 @@ type SectionPage struct {
 	Next     string
 }
 
-// Sections returns the sections in their order.
+// MaxCounted is how far the topics of a section are counted.
+const MaxCounted = 100
+
+// Sections returns the sections in their order, with the numbers of their topics.
 func (s *Service) Sections(ctx context.Context, c meet.Claim, after string, limit int) (SectionPage, error) {
 	var rows []table.Row
 	_, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
@@ -41,7 +44,12 @@ func (s *Service) Sections(ctx context.Context, c meet.Claim, after string, limi
 		p.Sections = p.Sections[:limit]
 		p.Next = position(p.Sections[limit-1])
 	}
-	return p, nil
+	err = rowstore.Each(ctx, len(p.Sections), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+		rows, _, err := s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: topic.List(p.Sections[i].ID), Select: []string{"AuthorId"}}, MaxCounted)
+		p.Sections[i].Topics = len(rows)
+		return err
+	})
+	return p, err
 }
 
 // readSection reads a section; nil if there is none.

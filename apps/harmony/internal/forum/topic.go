@@ -86,6 +86,7 @@ type Section struct {
 	ID, Name, Description string
 	Order                 int
 	CreatedAt             time.Time
+	Topics                int // in lists of sections, counted up to MaxCounted
 }
 
 var sectionForm = regexp.MustCompile(`^[a-z0-9-]{2,40}$`)
@@ -106,7 +107,7 @@ func (x Section) toRow() table.Row {
 
 func parseSection(row table.Row) Section {
 	p := row.Props
-	return Section{row.Key.Row, p.Get("Name").Str(), p.Get("Description").Str(), int(p.Get("OrderIndex").Int()), p.Get("CreatedAt").Time()}
+	return Section{ID: row.Key.Row, Name: p.Get("Name").Str(), Description: p.Get("Description").Str(), Order: int(p.Get("OrderIndex").Int()), CreatedAt: p.Get("CreatedAt").Time()}
 }
 
 func (x *Section) checkSection() error {

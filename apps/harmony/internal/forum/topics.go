@@ -2,6 +2,7 @@ package forum
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"prompthub/apps/harmony/internal/events"
@@ -358,8 +359,15 @@ func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string, 
 		if t, err = next(was); err != nil {
 			return nil, false, nil, err
 		}
-		if moved = was == nil || len(was.Lists()) != len(t.Lists()) || !t.Deleted && !t.Holds(was.Lists()[0].Key); moved && was != nil {
+		moved = was == nil || len(was.Lists()) != len(t.Lists()) || !t.Deleted && !t.Holds(was.Lists()[0].Key)
+		if moved && was != nil {
 			t.Moves++
+		}
+		if was != nil && (was.Title != t.Title || was.Content != t.Content) {
+			t.Texts++
+			moved = true
+		}
+		if moved && was != nil {
 			for _, row := range was.Lists() {
 				stale = append(stale, row.Key)
 			}
@@ -379,7 +387,11 @@ func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string, 
 	return t, nil
 }
 
-// followTopic writes the list rows of a topic, and removes those of earlier places.
+// followTopic writes the list rows of a topic, and removes those of earlier places. The row of its
+// words is there if an earlier version had it, or its change sees to that.
 func (s *Service) followTopic(ctx context.Context, t topic.Topic, stale []table.Key) error {
-	return s.members.FollowLists(ctx, s.tables.ForumTopics, t.Lists(), stale)
+	stays := func(key table.Key) bool { return key.Partition == topic.SearchList && t.Holds(key) }
+	rows := slices.DeleteFunc(t.Lists(), func(row table.Row) bool { return stays(row.Key) && slices.Contains(stale, row.Key) })
+	stale = slices.DeleteFunc(slices.Clone(stale), stays)
+	return s.members.FollowLists(ctx, s.tables.ForumTopics, rows, stale)
 }

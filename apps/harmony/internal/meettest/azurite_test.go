@@ -28,7 +28,7 @@ import (
 
 const (
 	eventProps = `Attendees Int32, Capacity Int32, Category String, CreatedAt DateTime, Currency String, Description String, EndDate DateTime, IsDeleted Boolean, IsPublished Boolean, ` +
-		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, StartDate DateTime, TimeZone String, Title String, UpdatedAt DateTime, Version Int64, Visibility String`
+		`IsSecret Boolean, Location String, OrganizerId String, Price Int64, Queued Int64, Sequence Int64, StartDate DateTime, TimeZone String, Title String, UpdatedAt DateTime, Version Int64, Visibility String, Waiting Int32`
 	topicProps = `Content String, CreatedAt DateTime, IsDeleted Boolean, IsLocked Boolean, IsPinned Boolean, Last Int64, LastActivityAt DateTime, Moves Int64, ` +
 		`ReplyCount Int32, SectionId String, Title String, UpdatedAt DateTime`
 	reportProps = `Action String, CreatedAt DateTime, Kind String, Reason String, ReplyId String, ReporterId String, Snapshot String, Text String, TopicId String, UserId String`
@@ -38,11 +38,12 @@ const (
 var stored = map[string]string{
 	"Events": `EVENT_all / {t}_{id}_{n}: EventId String; EVENT_concert / {t}_{id}_{n}: EventId String; PAST_all / {t}_{id}_{n}: EventId String; PAST_concert / {t}_{id}_{n}: EventId String; ` +
 		`STAFF / {t}_{id}_{n}: EventId String`,
-	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, InChat Boolean, RegisteredAt DateTime`,
-	"UserEvents":     `{id} / {t}_{id}: EventId String, StartDate DateTime`,
-	"EventInvites":   `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32`,
-	"ForumSections":  `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
-	"ForumTopics":    `SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
+	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, InChat Boolean, RegisteredAt DateTime, Told Boolean; ` +
+		`{id} / ~{id}: Number Int64, Since DateTime`,
+	"UserEvents":    `{id} / {t}_{id}: EventId String, StartDate DateTime; {id} / {t}_{id}: EventId String, StartDate DateTime, Waiting Boolean`,
+	"EventInvites":  `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32; CODE_ALOE-1 / {id}: EventId String`,
+	"ForumSections": `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
+	"ForumTopics":   `SEARCH / s_{t}_{id}_{n}: AuthorId String, Words String; SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
 	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, ` + topicProps + `; TOPIC_{id} / !topic: AllowedUserIds String, AuthorId String, ` + topicProps + `, Visibility String; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
 	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, ImageUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
@@ -55,7 +56,7 @@ var stored = map[string]string{
 		`{id} / {t}_{id}: Content String, Height Int32, ImageId String, MessageId String, Number Int64, OtherNumber Int64, SenderId String, SentAt DateTime, Type String, Width Int32; ` +
 		`{id} / ~i_{id}: CreatedAt DateTime, MessageKey String, SenderId String; {id} / ~{hash}: ContentHash String, CreatedAt DateTime, MessageKey String`,
 	"BlogPosts": `POST_{c} / {id}: AuthorId String, Content String, CreatedAt DateTime, Excerpt String, IsPublished Boolean, PostId String, PublishedAt DateTime, Tags String, Title String, UpdatedAt DateTime, Version Int64; ` +
-		`BLOG / {t}_{id}_{n}: PostId String`,
+		`BLOG / {t}_{id}_{n}: PostId String; TAG_ca7cad8166758cb97d37edf143196ab6 / {t}_{id}_{n}: PostId String`,
 	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
 }
 
@@ -117,7 +118,7 @@ func TestRowsOnAzurite(t *testing.T) {
 	}
 	_, err = s.SetRole(ctx, "admin@example.com", meet.Admin)
 	require.NoError(t, err)
-	admin, anna, places := claims["admin"], claims["anna"], 2
+	admin, anna, places := claims["admin"], claims["anna"], 1
 	d := events.Draft{
 		Title: "Concert", Start: meettest.Began.Add(time.Hour).Format(time.RFC3339), End: meettest.Began.Add(2 * time.Hour).Format(time.RFC3339), Capacity: &places,
 		Category: "party", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Visibility: events.SecretHidden, Published: true,
@@ -137,9 +138,11 @@ func TestRowsOnAzurite(t *testing.T) {
 	}
 	_, _, err = happens.Register(ctx, anna, e.ID, "aloe-1", "anna")
 	require.NoError(t, err)
+	_, _, err = happens.WaitFor(ctx, admin, e.ID, "", "admin")
+	require.NoError(t, err)
 	posts := blog.New(s, rowstore.DefaultTables[blog.Tables]())
 	require.NoError(t, posts.Create(ctx))
-	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true})
+	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true})
 	require.NoError(t, err)
 	room := meettest.Talks(s)
 	said, _, err := room.Send(ctx, anna, chat.OfEvent(e.ID), "hello", "")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -75,7 +76,7 @@ func TestExplore(t *testing.T) {
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer {
 		x := &explorer{
 			Explorer: chaos.NewExplorer(seed, meettest.Began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}), World: base.Clone(t), rooms: map[*chaos.Process]*rooms{}, members: maps.Clone(base.Members), draft: e.Event, places: places, topics: []string{talk.ID},
-			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]func(rows) error{}, said: map[string]bool{}, signed: map[string]signed{},
+			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]func(rows) error{}, said: map[string]bool{}, passed: map[string]bool{}, signed: map[string]signed{},
 		}
 		for _, one := range topic.OfEvent(e.ID, "", "", meettest.Began) {
 			x.topics = append(x.topics, one.ID)
@@ -93,7 +94,7 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "reply", "lock", "sign up", string(meet.EmailTaken), "suspend", "delete", "restore", "publish", "picture", "delete picture", "order pictures", "send picture", "unknown",
+	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "wait for", "wait no more", "was given", "reply", "lock", "sign up", string(meet.EmailTaken), "suspend", "delete", "restore", "publish", "picture", "delete picture", "order pictures", "send picture", "unknown",
 		string(chat.Closed), string(events.EventFull), string(forum.TopicLocked))
 }
 
@@ -140,6 +141,8 @@ type explorer struct {
 	answers []answer
 	watches map[string]func(rows) error // they must hold until another command changes the same
 	signed  map[string]signed           // by their addresses
+	passed  map[string]bool             // members who may be passed over by those who wait
+	were    rows                        // of the look before
 	said    map[string]bool             // texts that were promised, unless they were changed since
 }
 
@@ -243,7 +246,7 @@ func (x *explorer) hear() {
 func (x *explorer) begin() {
 	all := []string{
 		"like", "like", "like", "like", "unlike", "unlike", "unmatch", "block", "unblock", "pass", "send", "send", "send", "edit", "edit", "edit", "delete message", "read",
-		"register", "register", "leave", "remove", "capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures", "send picture", "send picture", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore", "sign up", "sign up",
+		"register", "register", "leave", "leave", "remove", "wait for", "wait for", "wait for", "wait no more", "capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures", "send picture", "send picture", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore", "sign up", "sign up",
 		"message", "message", "message", "wait", "wait", "long wait",
 	}
 	what := all[x.Luck.IntN(len(all))]
@@ -354,6 +357,27 @@ func (x *explorer) begin() {
 		}, x.attends(a, true))
 	case "leave":
 		x.do(what, []string{going}, func() error { return r.events.Unregister(ctx, a, event) }, x.attends(a, false))
+	case "wait for":
+		x.do(what, []string{going}, func() error {
+			_, _, err := r.events.WaitFor(ctx, a, event, "", a.UserID)
+			return err
+		}, func() func(rows) error {
+			return func(now rows) error {
+				if now.waits[a.UserID] == 0 && !now.going[a.UserID] {
+					return errors.New("a member was told that they wait, and does not")
+				}
+				return nil
+			}
+		})
+	case "wait no more":
+		x.do(what, []string{going}, func() error { return r.events.WaitNoMore(ctx, a, event) }, func() func(rows) error {
+			return func(now rows) error {
+				if now.waits[a.UserID] != 0 {
+					return errors.New("a member was told that they wait no more, and does")
+				}
+				return nil
+			}
+		})
 	case "remove":
 		x.do(what, []string{going}, func() error { return r.events.Remove(ctx, admin, event, a.UserID) }, x.attends(a, false))
 	case "capacity", "publish":
@@ -398,6 +422,7 @@ func (x *explorer) begin() {
 	case "picture", "delete picture", "order pictures":
 		x.picture(ctx, what, r, a)
 	case "suspend", "lift":
+		x.passed[a.UserID] = true
 		x.do(what, []string{"user " + a.UserID}, func() error {
 			if what == "lift" {
 				return r.Unsuspend(ctx, moderator, a.UserID)
@@ -412,6 +437,7 @@ func (x *explorer) begin() {
 			}
 		})
 	case "delete":
+		x.passed[a.UserID] = true
 		x.do(what, []string{"user " + a.UserID, going}, func() error {
 			_, err := r.DeleteMe(ctx, a, password)
 			return err
@@ -633,13 +659,15 @@ type rows struct {
 	texts     map[string]int        // chats and topics, senders and texts
 	replies   map[string]int        // how many there are, by topics
 	going     map[string]bool
+	waits     map[string]int64 // the numbers of those who wait for a place at the event
+	waited    map[string]bool  // those who attend, and waited before
 	suspended map[string]bool
 	pictures  map[string]account.Images // by members
 }
 
 // rowsNow reads the rows.
 func (x *explorer) rowsNow() rows {
-	now := rows{map[string]pairs.Pair{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}, map[string]bool{}, map[string]account.Images{}}
+	now := rows{map[string]pairs.Pair{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}, map[string]int64{}, map[string]bool{}, map[string]bool{}, map[string]account.Images{}}
 	files := map[string][]table.Row{}
 	for _, row := range x.Rows(meettest.Tables.UserImages) {
 		files[row.Partition] = append(files[row.Partition], row)
@@ -674,7 +702,12 @@ func (x *explorer) rowsNow() rows {
 		}
 	}
 	for _, row := range x.Rows(meettest.EventTables.EventAttendees) {
-		now.going[row.Key.Row] = true
+		if user, waits := strings.CutPrefix(row.Key.Row, "~"); waits {
+			now.waits[user] = row.Props.Get("Number").Int()
+		} else {
+			now.going[user] = true
+			now.waited[user] = !row.Props.Get("WaitedSince").Time().IsZero()
+		}
 	}
 	for _, row := range x.Rows(meettest.Tables.Users) {
 		u := account.ParseUser(row)
@@ -704,16 +737,20 @@ func (x *explorer) look() error {
 			return fmt.Errorf("%d times: %s", n, text)
 		}
 	}
-	attend, count, places := 0, 0, 0
+	attend, count, places, waiting := 0, 0, 0, 0
 	for _, row := range x.Rows(meettest.EventTables.EventAttendees) {
 		if row.Key.Row == "!event" {
 			count, places = int(row.Props.Get("Attendees").Int()), int(row.Props.Get("Capacity").Int())
-			continue
+			waiting = int(row.Props.Get("Waiting").Int())
+		} else if row.Key.Row[0] != '~' {
+			attend++
 		}
-		attend++
 	}
-	if attend != count || attend > places {
-		return fmt.Errorf("%d attend, %d are counted, for %d places", attend, count, places)
+	if attend != count || attend > places || len(now.waits) != waiting {
+		return fmt.Errorf("%d attend, %d are counted, for %d places; %d wait, %d are counted", attend, count, places, len(now.waits), waiting)
+	}
+	if err := x.queue(now); err != nil {
+		return err
 	}
 	counts := map[string]int{}
 	for _, row := range x.Rows(meettest.ForumTables.ForumReplies) {
@@ -746,6 +783,33 @@ func (x *explorer) look() error {
 	for thing, watch := range x.watches {
 		if err := watch(now); err != nil {
 			return fmt.Errorf("%s: %w", thing, err)
+		}
+	}
+	return nil
+}
+
+// queue holds the places that were given since the look before to the order of those who wait:
+// while one does, no other who came later, or did not wait, is given one.
+func (x *explorer) queue(now rows) error {
+	before := x.were
+	x.were = now
+	for first, number := range before.waits {
+		if now.waits[first] != number || x.passed[first] {
+			continue // one who has a place, waits anew, or may be passed over
+		}
+		for user := range now.going {
+			if before.going[user] {
+				continue
+			}
+			x.Meet("was given")
+			if later, waited := before.waits[user]; !now.waited[user] || waited && later > number {
+				return fmt.Errorf("%s waits, and %s was given a place", first, user)
+			}
+		}
+	}
+	for user := range now.waited {
+		if now.waited[user] && before.waits[user] > 0 {
+			x.Meet("was given")
 		}
 	}
 	return nil

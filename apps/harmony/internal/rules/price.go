@@ -12,14 +12,15 @@ type Price struct {
 	Currency string // ISO 4217
 }
 
-const maxPrice = 1_000_000_000_000
+// MaxPrice is how much a thing costs at most, in the smallest unit of its currency.
+const MaxPrice = 1_000_000_000_000
 
 // Price checks a price; nil is none.
 func (b *Broken) Price(p *Price) {
 	if p == nil {
 		return
 	}
-	if p.Minor < 0 || p.Minor > maxPrice {
+	if p.Minor < 0 || p.Minor > MaxPrice {
 		b.Add("price", PriceRange, "give 0 to 1000000000000 of the smallest unit", p.Minor)
 	}
 	if _, err := currency.ParseISO(p.Currency); err != nil || p.Currency != strings.ToUpper(p.Currency) {

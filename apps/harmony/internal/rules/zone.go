@@ -38,12 +38,15 @@ func FindZone(name string) *time.Location {
 	return zone
 }
 
-// Zone reads the name of a zone; UTC stands for one that is wrong.
+// placeForm is the form of names of zones that people know: a place in a part of the world.
+var placeForm = regexp.MustCompile(`^(Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/`)
+
+// Zone reads the name of a zone, which is UTC or that of a place; UTC stands for one that is wrong.
 func (b *Broken) Zone(name, s string) *time.Location {
-	if zone := FindZone(s); zone != nil {
+	if zone := FindZone(s); zone != nil && (s == "UTC" || placeForm.MatchString(s)) {
 		return zone
 	}
-	b.Add(name, ZoneUnknown, "give the name of a time zone, such as Europe/Moscow", s)
+	b.Add(name, ZoneUnknown, "give the name of a time zone that is a place, such as Europe/Moscow, or UTC", s)
 	return time.UTC
 }
 

@@ -8,6 +8,7 @@ package shop
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -135,8 +136,38 @@ type Page struct {
 	Next  string
 }
 
-// List returns the items of a category, "" for all, by their titles. Everybody may ask.
-func (s *Service) List(ctx context.Context, category, after string, limit int) (Page, error) {
+// The orders of items.
+const (
+	ByTitle  = "title"
+	ByPrice  = "price"  // the cheapest first, by currencies
+	ByPrices = "-price" // the dearest first, likewise
+	ByNewest = "newest"
+)
+
+// Orders are those that a list has.
+var Orders = []string{ByTitle, ByPrice, ByPrices, ByNewest}
+
+// placeOf returns the text by which an item is in order.
+func (i Item) placeOf(order string) string {
+	if i.Price == nil { // a row that is damaged
+		order = ByTitle
+	}
+	switch order {
+	case ByPrice:
+		return fmt.Sprintf("%s %013d", i.Price.Currency, i.Price.Minor)
+	case ByPrices:
+		return fmt.Sprintf("%s %013d", i.Price.Currency, rules.MaxPrice-i.Price.Minor)
+	case ByNewest:
+		return rowstore.Descending(i.CreatedAt)
+	}
+	return i.Title
+}
+
+// CanBeBought reports whether the shop has an item and sells it.
+func (i Item) CanBeBought() bool { return i.Available && i.Stock > 0 }
+
+// List returns the items of a category, "" for all, in an order. Everybody may ask.
+func (s *Service) List(ctx context.Context, category, order, after string, limit int) (Page, error) {
 	rows, _, err := s.Budget().Rows(ctx, s.tables.StoreItems, table.Range{Partition: itemRows}, rowstore.MaxScan)
 	if err != nil {
 		return Page{}, err
@@ -147,30 +178,33 @@ func (s *Service) List(ctx context.Context, category, after string, limit int) (
 			all = append(all, i)
 		}
 	}
-	slices.SortFunc(all, func(a, b Item) int { return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.ID, b.ID)) })
-	p := Page{Items: all[indexAfter(all, after):]}
+	slices.SortFunc(all, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.placeOf(order), b.placeOf(order)), cmp.Compare(a.ID, b.ID))
+	})
+	p := Page{Items: all[indexAfter(all, order, after):]}
 	if len(p.Items) > limit {
 		p.Items = p.Items[:limit]
-		p.Next = positionOf(p.Items[limit-1])
+		p.Next = positionOf(p.Items[limit-1], order)
 	}
 	return p, nil
 }
 
-// positionOf names an item in the list: by its id, and by the beginning of its title in case that
+// positionOf names an item in the list: by its id, and by the beginning of its place in case that
 // it is gone when the list goes on. A cursor has no room for all of a title.
-func positionOf(i Item) string {
-	return i.ID + strings.ToValidUTF8(i.Title[:min(len(i.Title), 100)], "")
+func positionOf(i Item, order string) string {
+	place := i.placeOf(order)
+	return i.ID + strings.ToValidUTF8(place[:min(len(place), 100)], "")
 }
 
 // indexAfter returns the index at which a list goes on after a position.
-func indexAfter(all []Item, after string) int {
+func indexAfter(all []Item, order, after string) int {
 	if len(after) < 36 {
 		return 0
 	}
 	if at := slices.IndexFunc(all, func(i Item) bool { return i.ID == after[:36] }); at >= 0 {
 		return at + 1
 	}
-	at, _ := slices.BinarySearchFunc(all, after[36:], func(i Item, title string) int { return cmp.Compare(i.Title, title) })
+	at, _ := slices.BinarySearchFunc(all, after[36:], func(i Item, place string) int { return cmp.Compare(i.placeOf(order), place) })
 	return at
 }
 

@@ -3,6 +3,7 @@
 //
 //	ForumReplies   TOPIC_{topicId} / !topic   the topic, and how many replies it has: the truth
 //	ForumTopics    SECTION_{sectionId} / {0 pinned, 1 not}_{inv of activity}_{topicId}_{moves}   a list
+//	               SEARCH / s_{inv of beginning}_{topicId}_{texts}   the words of topics of the forum
 //
 // The topics of an event are in the section event-{eventId}, which has no row. The members whom a
 // topic is for are ids in AllowedUserIds, with a space between them.
@@ -11,7 +12,6 @@ package topic
 import (
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -83,6 +83,7 @@ type Topic struct {
 	CreatedAt, UpdatedAt, LastActivity      time.Time
 
 	Moves int64 // in the list
+	Texts int64 // how often the title or the text was changed
 	Last  int64 // the last instant that a reply was given, in ticks
 	ETag  string
 }
@@ -111,6 +112,7 @@ var columns = rowstore.Columns[Topic]{
 	rowstore.Flag("IsDeleted", func(t *Topic) *bool { return &t.Deleted }),
 	rowstore.Long("Moves", func(t *Topic) *int64 { return &t.Moves }),
 	rowstore.Long("Last", func(t *Topic) *int64 { return &t.Last }),
+	rowstore.Long("Texts", func(t *Topic) *int64 { return &t.Texts }).Optional(),
 	rowstore.Text("Visibility", func(t *Topic) *string { return &t.Visibility }).Optional(),
 }
 
@@ -139,15 +141,28 @@ func (t Topic) Lists() []table.Row {
 	if t.Pinned {
 		pinned = 0
 	}
-	return []table.Row{{
+	author := table.Prop{Name: "AuthorId", Value: table.String(t.AuthorID)}
+	rows := []table.Row{{
 		Key:   table.Key{Partition: List(t.SectionID), Row: fmt.Sprintf("%d_%s_%s_%d", pinned, rowstore.Descending(t.LastActivity), t.ID, t.Moves)},
-		Props: table.Props{{Name: "AuthorId", Value: table.String(t.AuthorID)}},
+		Props: table.Props{author},
 	}}
+	if t.EventID() == "" {
+		rows = append(rows, table.Row{Key: t.searchKey(), Props: table.Props{author, {Name: "Words", Value: table.String(t.words())}}})
+	}
+	return rows
+}
+
+func (t Topic) searchKey() table.Key {
+	return table.Key{Partition: SearchList, Row: fmt.Sprintf("s_%s_%s_%d", rowstore.Descending(t.CreatedAt), t.ID, t.Texts)}
 }
 
 // Holds reports whether a list row follows from a topic.
 func (t Topic) Holds(key table.Key) bool {
-	return slices.ContainsFunc(t.Lists(), func(row table.Row) bool { return row.Key == key })
+	if key.Partition == SearchList { // without its words, which take a while
+		return !t.Deleted && t.EventID() == "" && t.searchKey() == key
+	}
+	lists := Topic{ID: t.ID, SectionID: t.SectionID, Pinned: t.Pinned, LastActivity: t.LastActivity, Moves: t.Moves, Deleted: t.Deleted}.Lists()
+	return len(lists) > 0 && lists[0].Key == key
 }
 
 // Activity is the instant by which topics are in order.
@@ -160,17 +175,21 @@ const maxTitle = 100
 // who see it, one for those who attend. Their ids follow from that of the event, so there is one of
 // each, for ever. They have no text: that of the event is not for all who may read the first one.
 func OfEvent(event, title, author string, now time.Time) []Topic {
-	title = cut(title, maxTitle)
 	all := make([]Topic, 0, 2)
-	for _, one := range []struct{ name, visibility string }{{"talk", Public}, {"attendees", AttendeesOnly}} {
+	for _, one := range []struct{ name, visibility, title string }{
+		{"talk", Public, cut(title, maxTitle)}, {"attendees", AttendeesOnly, cut(title, maxTitle-len([]rune(forAttendees))) + forAttendees},
+	} {
 		sum := sha256.Sum256([]byte("topic|" + one.name + "|" + event))
 		all = append(all, Topic{
-			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: title, AuthorID: author, Visibility: one.visibility,
+			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: one.title, AuthorID: author, Visibility: one.visibility,
 			CreatedAt: now, UpdatedAt: now, LastActivity: Activity(now),
 		})
 	}
 	return all
 }
+
+// forAttendees ends the title of the topic that attendees alone see.
+const forAttendees = " (для участников)"
 
 // cut returns the beginning of a text, of n UTF-16 units at most.
 func cut(s string, n int) string {

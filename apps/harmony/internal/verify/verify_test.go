@@ -126,7 +126,7 @@ func live(t *testing.T, w *world) {
 	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content", "")
 	must(topic, err)
 	must(w.forum.Reply(ctx, bob, topic.ID, "A reply", ""))
-	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Published: true}))
+	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true}))
 	w.Settle()
 }
 
@@ -196,6 +196,9 @@ func TestVerify(t *testing.T) {
 		"an event is in no list":                     {gone("Events", "EVENT_all"), "Events", true},
 		"a list has no such event":                   {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
 		"an event counts wrong":                      {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
+		"an event counts who wait wrong":             {set("EventAttendees", "!event", count("Waiting", 3)), "EventAttendees", true},
+		"an invite is found by no code":              {gone("EventInvites", "CODE_"), "EventInvites", true},
+		"a code of no invite":                        {set("EventInvites", "CODE_ALOE-2 / "+id, word("EventId", id)), "EventInvites", true},
 		"an attendee is gone":                        {gone("EventAttendees", "attendee"), "EventAttendees", true},
 		"there are too many attendees":               {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
 		"a place is in no list":                      {gone("UserEvents", "_"), "UserEvents", true},
@@ -204,9 +207,13 @@ func TestVerify(t *testing.T) {
 		"a topic of an event is gone":                {gone("ForumReplies", "event's"), "ForumReplies", true},
 		"a topic is in no list":                      {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
 		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
+		"a topic is found by no words":               {gone("ForumTopics", "SEARCH"), "ForumTopics", true},
+		"words of no topic":                          {set("ForumTopics", "SEARCH / s_"+inverse+id+"_0", word("Words", " x")), "ForumTopics", true},
 		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
 		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
 		"a post is in no list":                       {gone("BlogPosts", "BLOG"), "BlogPosts", true},
+		"a post is found by no tag":                  {gone("BlogPosts", "TAG_"), "BlogPosts", true},
+		"a tag has no such post":                     {set("BlogPosts", "TAG_0 / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
 		"a list has no such post":                    {set("BlogPosts", "BLOG / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
 		"a section is gone":                          {gone("ForumSections", "FORUM"), "ForumReplies", false},
 	} {

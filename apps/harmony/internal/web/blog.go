@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"html/template"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -10,13 +11,15 @@ import (
 	"prompthub/apps/harmony/internal/blog"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/apps/harmony/internal/rules"
+	"prompthub/internal/http/markdown"
 )
 
 // blog are the pages of the blog, and those on which admins write it.
 func (s *web) blog() {
 	const at, admin = Prefix + "/blog", Prefix + "/admin/blog"
 	s.handle("GET "+at, func(r *request) error {
-		p, err := s.Blog.List(r.Context(), r.URL.Query().Get("after"), perPage)
+		q := r.URL.Query()
+		p, err := s.Blog.List(r.Context(), q.Get("tag"), q.Get("after"), perPage)
 		return s.posts(r, "blog", "blog.title", p, err)
 	})
 	s.handle("GET "+at+"/{id}", func(r *request) error {
@@ -24,7 +27,7 @@ func (s *web) blog() {
 		if err != nil {
 			return err
 		}
-		return s.render(r, http.StatusOK, page{Name: "post", Title: "blog.post", Body: p})
+		return s.render(r, http.StatusOK, page{Name: "post", Title: "blog.post", Body: postBody{p, s.text}})
 	})
 	s.members("GET "+admin, func(r *request) error {
 		p, err := s.Blog.All(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
@@ -56,6 +59,21 @@ func (s *web) blog() {
 	})
 }
 
+// A postBody is what the page of a post shows.
+type postBody struct {
+	blog.Post
+	text *markdown.Markdown
+}
+
+// mostHTML is how long the HTML of a post may be.
+const mostHTML = 1 << 20
+
+// HTML returns the text of a post, "" for one that is too intricate to be shown as Markdown.
+func (b postBody) HTML() template.HTML {
+	shown, _ := b.text.Render(b.Content, mostHTML)
+	return shown
+}
+
 // posts shows a list of posts.
 func (s *web) posts(r *request, name, title string, p blog.Page, err error) error {
 	if err != nil {
@@ -63,8 +81,8 @@ func (s *web) posts(r *request, name, title string, p blog.Page, err error) erro
 	}
 	b := struct {
 		blog.Page
-		More string
-	}{p, more(r, p.Next)}
+		More, Tag string
+	}{p, more(r, p.Next), r.URL.Query().Get("tag")}
 	return s.render(r, http.StatusOK, page{Name: name, Title: title, Body: b})
 }
 

@@ -29,6 +29,13 @@ func (s *web) events() {
 	s.members("POST "+at+"/{id}/leave", func(r *request) error {
 		return s.eventDone(r, "left", s.Events.Unregister(r.Context(), r.claim, r.PathValue("id")))
 	})
+	s.members("POST "+at+"/{id}/wait", func(r *request) error {
+		_, _, err := s.Events.WaitFor(r.Context(), r.claim, r.PathValue("id"), r.form("inviteCode"), r.guesser())
+		return s.eventDone(r, "waiting", err)
+	})
+	s.members("POST "+at+"/{id}/wait-no-more", func(r *request) error {
+		return s.eventDone(r, "waiting-left", s.Events.WaitNoMore(r.Context(), r.claim, r.PathValue("id")))
+	})
 	s.members("GET "+admin, s.eventAdmin)
 	s.members("GET "+admin+"/new", func(r *request) error { return s.eventForm(r, nil) })
 	s.members("POST "+admin, func(r *request) error {
@@ -43,6 +50,14 @@ func (s *web) events() {
 	for what, do := range map[string]func(*request, string) error{
 		"": func(r *request, id string) error {
 			_, err := s.Events.Edit(r.Context(), r.claim, id, r.draft())
+			return err
+		},
+		"/cancel": func(r *request, id string) error {
+			_, err := s.Events.SetCancelled(r.Context(), r.claim, id, true)
+			return err
+		},
+		"/revive": func(r *request, id string) error {
+			_, err := s.Events.SetCancelled(r.Context(), r.claim, id, false)
 			return err
 		},
 		"/invites": func(r *request, id string) error {
@@ -108,6 +123,7 @@ type eventsBody struct {
 	Months               []month
 	Category, When, Next string
 	Mine                 bool
+	Opened               string // the code that opens these events
 }
 
 // months puts events into months, in the order that they have.
@@ -137,6 +153,9 @@ func more(r *request, next string) string {
 func (s *web) eventList(r *request) (err error) {
 	q := r.URL.Query()
 	b := eventsBody{Category: q.Get("category"), When: q.Get("when"), Mine: q.Get("mine") != ""}
+	if q.Get("invite") != "" {
+		return s.openEvents(r, q.Get("invite"))
+	}
 	var p events.Page
 	if b.Mine {
 		p, err = s.Events.Mine(r.Context(), r.claim, q.Get("after"), perPage)
@@ -148,6 +167,31 @@ func (s *web) eventList(r *request) (err error) {
 	}
 	b.Months, b.Next = r.words().months(p.Events), more(r, p.Next)
 	return s.render(r, http.StatusOK, page{Name: "events", Title: "events.title", Body: b})
+}
+
+// openEvents goes to the event that an invite opens, or shows those that have the same code. A code
+// that opens none is asked for again.
+func (s *web) openEvents(r *request, code string) error {
+	all, err := s.Events.Opened(r.Context(), r.claim, code, r.guesser())
+	if err == nil && len(all) == 0 {
+		err = fault.Coded(fault.Forbidden, events.InvalidInviteCode, "the code opens no event, or not any more")
+	}
+	p := page{Name: "events", Title: "events.title"}
+	if err != nil {
+		coming, unread := s.Events.List(r.Context(), r.claim, events.Query{}, "", perPage)
+		if unread != nil {
+			return unread
+		}
+		p.Body = eventsBody{Months: r.words().months(coming.Events)}
+		r.PostForm = url.Values{"invite": {code}}
+		return s.formPage(r, p, nil, err)
+	}
+	if len(all) == 1 {
+		goOn(r, Prefix+"/events/"+all[0].ID+"?invite="+url.QueryEscape(code))
+		return nil
+	}
+	p.Body = eventsBody{Months: r.words().months(all), Opened: code}
+	return s.render(r, http.StatusOK, p)
 }
 
 // An eventBody is what the page of an event shows.
@@ -170,6 +214,11 @@ func (s *web) event(r *request, refused error) error {
 		return err
 	}
 	b := eventBody{View: v, Invite: invite, Started: !s.Now().Before(v.Start)}
+	if v.NewPlace {
+		if err := s.Events.SeePlace(r.Context(), r.claim, id); err != nil {
+			return err
+		}
+	}
 	if r.who != nil && (v.Attends || r.who.Role.Staff()) {
 		p, err := s.Events.Attendees(r.Context(), r.claim, id, r.URL.Query().Get("after"), perPage)
 		if err != nil {
@@ -194,7 +243,7 @@ func (s *web) eventDone(r *request, done string, err error) error {
 		return err
 	}
 	to := Prefix + "/events/" + r.PathValue("id")
-	if done == "left" { // a secret one is there no more for those who have left it
+	if done == "left" || done == "waiting-left" { // a secret one is there no more for those who have left it
 		to = Prefix + "/events"
 	}
 	goOn(r, to+"?done="+done)
@@ -243,27 +292,14 @@ func (s *web) eventForm(r *request, refused error) error {
 	} else {
 		p.Body = eventAdminBody{}
 	}
-	if refused != nil && r.PostForm.Has("title") { // a box without a tick is not sent
-		for _, box := range []string{"isPublished", "isCancelled"} {
-			if r.form(box) == "" {
-				form.Del(box)
-			}
-		}
+	if refused != nil && r.PostForm.Has("title") && r.form("isPublished") == "" { // a box without a tick is not sent
+		form.Del("isPublished")
 	}
 	return s.formPage(r, p, form, renamed(refused, "body.location", "body.place"))
 }
 
 // ourZone is the zone of the clocks in new forms.
 const ourZone = "Europe/Moscow"
-
-// Zones are names of time zones that a form offers.
-func (words) Zones() []string {
-	return []string{
-		"Europe/Kaliningrad", "Europe/Moscow", "Europe/Samara", "Asia/Yekaterinburg", "Asia/Omsk", "Asia/Novosibirsk", "Asia/Krasnoyarsk", "Asia/Irkutsk",
-		"Asia/Yakutsk", "Asia/Vladivostok", "Asia/Kamchatka", "Europe/Minsk", "Asia/Tbilisi", "Asia/Yerevan", "Asia/Almaty", "Asia/Tashkent", "Europe/Istanbul",
-		"Asia/Jerusalem", "Asia/Dubai", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/London", "Europe/Belgrade", "America/New_York", "America/Los_Angeles", "UTC",
-	}
-}
 
 // turns are the two instants of a time that clocks show twice.
 var turns = []string{"first", "second"}
@@ -298,7 +334,7 @@ func (p page) Twice(name string) bool {
 func formOf(e events.Event) url.Values {
 	form := url.Values{
 		"title": {e.Title}, "description": {e.Description}, "timeZone": {e.Zone}, "place": {e.Location},
-		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "isCancelled": checked(e.Cancelled), "currency": {"RUB"},
+		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "currency": {"RUB"},
 	}
 	setMoment(form, "startDate", e.Start, e.Clock())
 	if !e.End.IsZero() {
@@ -354,7 +390,7 @@ func minor(s, code string) int64 {
 func (r *request) draft() events.Draft {
 	d := events.Draft{
 		Key: r.form("key"), Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
-		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "", Cancelled: r.form("isCancelled") != "",
+		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "",
 	}
 	if s := strings.TrimSpace(r.form("capacity")); s != "" {
 		n := number(s)
@@ -367,15 +403,41 @@ func (r *request) draft() events.Draft {
 	return d
 }
 
-// Price writes a price for a page, "" for none.
-func (words) Price(p *rules.Price) string {
+// signs are those of currencies, which people know better than their codes.
+var signs = map[string]string{
+	"RUB": "₽", "EUR": "€", "USD": "$", "GBP": "£", "UAH": "₴", "KZT": "₸", "BYN": "Br", "GEL": "₾", "AMD": "֏", "TRY": "₺", "ILS": "₪", "PLN": "zł", "CZK": "Kč",
+}
+
+// Price writes a price as people do: 1 990 ₽, 25,50 €, in English €25.50; "" for none.
+func (w words) Price(p *rules.Price) string {
 	if p == nil {
 		return ""
 	}
-	return amount(*p) + " " + p.Currency
+	if p.Minor == 0 {
+		return w.T("store.free")
+	}
+	group, comma, before := "\u00a0", ",", ""
+	sign := cmp.Or(signs[p.Currency], p.Currency)
+	if w.Lang != rules.Languages[0] {
+		group, comma = ",", "."
+		if strings.Contains("$€£", sign) {
+			before, sign = sign, ""
+		}
+	}
+	whole, part, _ := strings.Cut(amount(*p), ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + group + whole[at:]
+	}
+	if part != "" {
+		whole += comma + part
+	}
+	if sign != "" {
+		sign = "\u00a0" + sign
+	}
+	return before + whole + sign
 }
 
-// offset writes how far the clocks of a place are from UTC at an instant, "UTC+3" or "UTC-3:30".
+// offset writes how far the clocks of a place are from UTC at an instant, "UTC+3" or "UTC−3:30".
 func offset(at time.Time) string {
 	_, seconds := at.Zone()
 	if seconds == 0 {
@@ -383,7 +445,7 @@ func offset(at time.Time) string {
 	}
 	sign, minutes := "+", seconds/60
 	if minutes < 0 {
-		sign, minutes = "-", -minutes
+		sign, minutes = "−", -minutes
 	}
 	if minutes%60 == 0 {
 		return fmt.Sprintf("UTC%s%d", sign, minutes/60)
@@ -392,24 +454,37 @@ func offset(at time.Time) string {
 }
 
 // When says from when until when an event is, by the clocks of its zone, and which zone it is.
-func (words) When(e events.Event) template.HTML {
+func (w words) When(e events.Event) template.HTML {
 	zone := e.Clock()
-	start, end := e.Start.In(zone), e.End.In(zone)
-	when := func(at time.Time, form pages.TimeForm, layout string) template.HTML {
-		return pages.TimeIn(at, form, zone.String(), at.Format(layout))
+	start := e.Start.In(zone)
+	name := offset(start)
+	if city := w.City(zone.String()); city != "" {
+		name = city + ", " + name
 	}
-	says := when(start, pages.Date, eventForm)
-	switch {
-	case e.End.IsZero():
-	case start.Format(time.DateOnly) == end.Format(time.DateOnly):
-		says += "–" + when(end, pages.Hour, "15:04")
-	default:
-		says += " – " + when(end, pages.Date, eventForm)
+	return w.span(e, zone, pages.Hour) + template.HTML(" ("+template.HTMLEscapeString(name)+")") //nolint:gosec // it is escaped
+}
+
+// Own says from when until when an event is, by the clocks of the reader. The script leaves the day
+// of the end out if it is that of the start.
+func (w words) Own(e events.Event) template.HTML { return w.span(e, nil, pages.Date) }
+
+// span says from when until when an event is, by the clocks of a zone, or of the reader if it is
+// nil. An end on the day of the start has a form of its own.
+func (w words) span(e events.Event, zone *time.Location, sameDay pages.TimeForm) template.HTML {
+	name, clock := "", time.UTC
+	if zone != nil {
+		name, clock = zone.String(), zone
 	}
-	if zone == time.UTC || zone.String() == "UTC" {
-		return says + " UTC"
+	start, end := e.Start.In(clock), e.End.In(clock)
+	says := pages.TimeIn(start, pages.Date, name, start.Format(eventForm))
+	if e.End.IsZero() {
+		return says
 	}
-	return says + template.HTML(" ("+template.HTMLEscapeString(zone.String())+", "+offset(start)+")") //nolint:gosec // it is escaped
+	form, layout := pages.Date, eventForm
+	if start.Format(time.DateOnly) == end.Format(time.DateOnly) {
+		form, layout = sameDay, "15:04"
+	}
+	return template.HTML(w.T("events.span", says, pages.TimeIn(end, form, name, end.Format(layout)))) //nolint:gosec // words of ours, and times that are escaped
 }
 
 // eventForm is how pages write the times of events for readers without a script.

@@ -152,6 +152,9 @@ func (s *web) audience(r *request, refused error) error {
 }
 
 func (s *web) sections(r *request, refused error) error {
+	if q := r.URL.Query().Get("q"); q != "" && refused == nil {
+		return s.search(r, q)
+	}
 	p, err := s.Forum.Sections(r.Context(), r.claim, r.URL.Query().Get("after"), perPage)
 	if err != nil {
 		return err
@@ -161,6 +164,17 @@ func (s *web) sections(r *request, refused error) error {
 		More string
 	}{p, more(r, p.Next)}
 	return s.formPage(r, page{Name: "forum", Title: "forum.title", Body: b}, url.Values{"orderIndex": {"0"}}, refused)
+}
+
+// search shows topics that are found by their words.
+func (s *web) search(r *request, query string) error {
+	r.PostForm = url.Values{"q": {query}}
+	p, err := s.Forum.Search(r.Context(), r.claim, query, r.URL.Query().Get("after"), perPage)
+	b := struct {
+		forum.Page
+		Query, More string
+	}{p, query, more(r, p.Next)}
+	return s.formPage(r, page{Name: "search", Title: "forum.search", Body: b}, url.Values{"q": {query}}, err)
 }
 
 func (s *web) topics(r *request, refused error) error {
@@ -206,3 +220,20 @@ func (p page) MayDelete(author string) bool {
 
 // MayWrite reports whether the reader of a page may write in a topic.
 func (p page) MayWrite(t forum.View) bool { return !t.Locked || p.Me.Role.Staff() }
+
+// An about is a topic as lists show it.
+type about struct {
+	words
+	forum.View
+}
+
+// About returns a topic for a template.
+func (w words) About(v forum.View) about { return about{w, v} }
+
+// Topics says how many topics a section has.
+func (w words) Topics(n int) string {
+	if n >= forum.MaxCounted {
+		return w.T("forum.topics.more", forum.MaxCounted-1)
+	}
+	return w.N("forum.topics", n)
+}

@@ -107,7 +107,11 @@ const mostWaiting = 99
 
 // waits are numbers of news for a member: likes for an answer, matches to be seen, and chats
 // with messages that were not read. Matches and chats are those of the first page of their lists.
-type waits struct{ Likes, Matches, Chats int }
+// Places are events at which the member waited and was given a place.
+type waits struct {
+	Likes, Matches, Chats int
+	Places                []events.View
+}
 
 func (s *web) waiting(r *request) (n waits, err error) {
 	received, err := s.Service.LikesReceived(r.Context(), r.claim, "", perPage)
@@ -124,7 +128,11 @@ func (s *web) waiting(r *request) (n waits, err error) {
 			n.Chats++
 		}
 	}
+	if err != nil {
+		return n, err
+	}
 	n.Likes, n.Matches = len(received.Entries)+received.Anonymous, len(matches)
+	n.Places, err = s.Events.NewPlaces(r.Context(), r.claim)
 	return n, err
 }
 
@@ -143,7 +151,11 @@ func (s *web) numbers(r *request) error {
 	if err != nil {
 		return err
 	}
-	return pages.Numbers(r.w, map[string]string{"likes": pages.Number(n.Likes, mostWaiting), "matches": pages.Number(n.Matches, perPage), "liked": pages.Number(n.Likes+n.Matches, mostWaiting), "chats": pages.Number(n.Chats, perPage)})
+	return pages.Numbers(r.w, map[string]string{
+		"likes": pages.Number(n.Likes, mostWaiting), "matches": pages.Number(n.Matches, perPage),
+		"liked": pages.Number(n.Likes+n.Matches, mostWaiting), "chats": pages.Number(n.Chats, perPage),
+		"events": pages.Number(len(n.Places), perPage),
+	})
 }
 
 func (s *web) signUpPage(r *request) error {

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,14 +18,20 @@ import (
 func (s *web) shop() {
 	const at, admin = Prefix + "/store", Prefix + "/admin/store"
 	s.handle("GET "+at, func(r *request) error {
-		p, err := s.Shop.List(r.Context(), "", r.URL.Query().Get("after"), perPage)
+		q := r.URL.Query()
+		order := q.Get("sort")
+		if !slices.Contains(shop.Orders, order) {
+			order = shop.ByTitle
+		}
+		p, err := s.Shop.List(r.Context(), "", order, q.Get("after"), perPage)
 		if err != nil {
 			return err
 		}
 		b := struct {
 			shop.Page
-			More string
-		}{p, more(r, p.Next)}
+			More, Sort string
+			Orders     []string
+		}{p, more(r, p.Next), order, shop.Orders}
 		return s.render(r, http.StatusOK, page{Name: "store", Title: "store.title", Body: b})
 	})
 	s.members("GET "+admin+"/new", func(r *request) error { return s.item(r, "", nil) })
@@ -58,7 +65,7 @@ func (s *web) item(r *request, id string, refused error) error {
 	if r.who.Role != meet.Admin {
 		return adminsOnly()
 	}
-	form := url.Values{"currency": {"RUB"}, "stockQuantity": {"0"}, "isAvailable": {"on"}}
+	form := url.Values{"currency": {"RUB"}, "stockQuantity": {"1"}, "isAvailable": {"on"}}
 	if id != "" {
 		i, err := s.Shop.Item(r.Context(), id)
 		if err != nil {

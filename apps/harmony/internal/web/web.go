@@ -30,6 +30,7 @@ import (
 	"prompthub/internal/fault"
 	"prompthub/internal/http/auth/session"
 	"prompthub/internal/http/httpjson"
+	"prompthub/internal/http/markdown"
 	"prompthub/internal/http/pages"
 	"prompthub/internal/storage/blob/picture"
 	"prompthub/internal/telemetry"
@@ -59,6 +60,7 @@ type Config struct {
 type web struct {
 	Config
 	site pages.Site
+	text *markdown.Markdown
 }
 
 // Patterns returns the routes of all pages, as a ServeMux knows them.
@@ -73,7 +75,7 @@ func New(c Config) http.Handler {
 }
 
 func build(c Config) *web {
-	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
+	s := &web{Config: c, text: markdown.New(2, "noopener ugc"), site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
 	s.site.Open(files, template.FuncMap{"field": newField, "photo": func(p page, action string) photo { return photo{p, action} }})
 	s.pages()
 	return s

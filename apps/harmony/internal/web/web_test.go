@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,4 +102,26 @@ func TestBack(t *testing.T) {
 	} {
 		require.Equal(t, want, build(Config{}).site.Back(address), address)
 	}
+}
+
+// TestPrices: prices are written as people of each language write them.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		minor             int64
+		code, russian, en string
+	}{
+		{199000, "RUB", "1 990 ₽", "1,990 ₽"},
+		{2550, "EUR", "25,50 €", "€25.50"},
+		{123456789, "USD", "1 234 567,89 $", "$1,234,567.89"},
+		{5, "RUB", "0,05 ₽", "0.05 ₽"},
+		{1990, "JPY", "1 990 JPY", "1,990 JPY"},
+		{0, "RUB", "бесплатно", "free"},
+		{100000, "GBP", "1 000 £", "£1,000"},
+	} {
+		p := &rules.Price{Minor: c.minor, Currency: c.code}
+		require.Equal(t, strings.ReplaceAll(c.russian, " ", "\u00a0"), words{"ru"}.Price(p))
+		require.Equal(t, strings.ReplaceAll(c.en, " ", "\u00a0"), words{"en"}.Price(p))
+	}
+	require.Empty(t, words{"ru"}.Price(nil))
 }

@@ -2,12 +2,21 @@ package web
 
 // shopWords are the words of the pages of the store.
 var shopWords = map[string][2]string{
-	"nav.store":    {"Магазин", "Store"},
-	"store.title":  {"Магазин", "Store"},
-	"store.item":   {"Товар", "Item"},
-	"store.new":    {"Новый товар", "New item"},
-	"store.buy":    {"Купить на сайте магазина", "Buy it at the shop"},
-	"store.gone":   {"сейчас нет в продаже", "not on sale now"},
+	"nav.store":   {"Магазин", "Store"},
+	"store.title": {"Магазин", "Store"},
+	"store.item":  {"Товар", "Item"},
+	"store.new":   {"Новый товар", "New item"},
+	"store.buy":   {"Купить на сайте магазина", "Buy it at the shop"},
+	"store.gone":  {"Сейчас не продаётся.", "Not on sale now."},
+	"store.out":   {"Нет в наличии.", "Sold out."},
+	"store.free":  {"бесплатно", "free"},
+	"store.sort":  {"В каком порядке", "In which order"},
+
+	"store.sort.title":  {"по названию", "by title"},
+	"store.sort.price":  {"сначала дешёвые", "cheapest first"},
+	"store.sort.-price": {"сначала дорогие", "dearest first"},
+	"store.sort.newest": {"сначала новые", "newest first"},
+
 	"store.photo":  {"Новая картинка", "New picture"},
 	"store.delete": {"Удалить товар", "Delete the item"},
 	"edit":         {"Изменить", "Change"},

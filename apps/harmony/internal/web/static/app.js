@@ -25,6 +25,19 @@ for (const button of document.querySelectorAll("[data-here]")) {
   });
 }
 
+// A link is sent by what the device sends things with, or copied.
+for (const button of document.querySelectorAll("[data-share], [data-copy]")) {
+  const { share, copy, copied } = button.dataset, url = new URL(share ?? copy, location).href;
+  if (share ? !navigator.share : !navigator.clipboard) continue;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await (share ? navigator.share({ url }) : navigator.clipboard.writeText(url));
+      if (copied) button.textContent = copied;
+    } catch { /* the person has changed their mind */ }
+  });
+}
+
 // A picture of a chat is sent once it is chosen.
 for (const label of document.querySelectorAll(".attach")) {
   const field = label.querySelector("input");
