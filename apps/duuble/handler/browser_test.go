@@ -130,7 +130,7 @@ func TestBrowser(t *testing.T) {
 
 	// They talk about it: Bob comments, which the page of Ann that is open tells, Ann replies, and Bob
 	// takes his comment back.
-	ann.GoTo("/app/notifications")
+	ann.GoTo("/app/notifications").Sees("document.querySelector('#news').innerText.includes('voted')")
 	browsertest.Eval[bool](ann, "window.open = true")
 	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
 	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees("/^News [12]$/.test(document.querySelector('[data-new=notifications]').textContent)")
@@ -147,6 +147,7 @@ func TestBrowser(t *testing.T) {
 
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
+	late := carol.Another().GoTo("/app/newest").Reads("Nothing chosen yet")
 	carol.GoTo("/app/newest").Reads("Nothing chosen yet")
 	browsertest.Eval[bool](carol, "(s => { s.focus(); return window.open = true })(document.querySelector('.steps input'))")
 	browsertest.Accessible(carol.Press(kb.ArrowLeft), axe, "a slider")
@@ -154,6 +155,7 @@ func TestBrowser(t *testing.T) {
 	carol.Click(".vote .primary").Reads("You have voted. 3 votes. Results appear when 9 are there,")
 	require.True(t, browsertest.Eval[bool](carol, "window.open === true && document.activeElement.matches('.ballot')"), "the list stays where it is")
 	browsertest.Accessible(carol, axe, "a vote in a list")
+	late.Click("[name=position][value='0']").Sends(".vote .primary").Reads("You have voted on this post; a vote is for ever.")
 	for i, name := range []string{"dave", "erin", "fred", "gina", "hank", "ivan"} {
 		voteByProgram(t, api, fmt.Sprint("+3460000000", 4+i), name, post)
 	}
