@@ -100,7 +100,7 @@ func measure(tree fs.FS) (*measurement, error) {
 
 // wideLines returns the numbers of the lines of code that go beyond wideLine and could end sooner.
 // Comments have a rule of their own, directives of the compiler and the linter have one line, and a
-// long text has no place to break: what follows it may take some columns more.
+// long text has no place to break: the code after it may take some columns more.
 func wideLines(text []byte) (wide []int) {
 	const long, little = 60, 16
 	files := token.NewFileSet()

@@ -60,7 +60,7 @@ var harmony = []mutant{
 	},
 	{
 		"a member who leaves an event does not stop what they are sending", harmonyRooms + "events/attend.go",
-		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.InChat {", "		if err := error(nil); err == nil || was == nil || !was.InChat {",
+		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.Told {", "		if err := error(nil); err == nil || was == nil || !was.Told {",
 	},
 	{
 		"a topic is written whatever its version is", harmonyRooms + "forum/topics.go",
