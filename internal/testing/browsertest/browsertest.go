@@ -392,7 +392,7 @@ func (p *Tab) Shot(name string) *Tab {
 	}
 	png, err := chromedp.Run(p.Context, chromedp.CaptureScreenshot())
 	require.NoError(p.T, err)
-	name = strings.NewReplacer(" ", "-", "/", "-").Replace(p.V.Name+" "+name) + ".png"
+	name = strings.NewReplacer(" ", "-", "/", "-", "?", "-").Replace(p.V.Name+" "+name) + ".png"
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.T.(*testing.T).ArtifactDir(), name), png, 0o600))
 	return p
 }

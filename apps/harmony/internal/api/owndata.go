@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"prompthub/apps/harmony/internal/chat"
-	"prompthub/apps/harmony/internal/events"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/cursor"
 	"prompthub/internal/fault"
@@ -37,12 +36,11 @@ type Toward struct {
 	At     string `json:"at" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
 }
 
-// OwnChat is a chat with its messages.
+// OwnChat is a chat of two with its messages.
 type OwnChat struct {
 	ChatID   string    `json:"chatId" doc:"The id of the chat" example:"5d3c2b1a-0f9e-4d8c-8b7a-695847362514"`
-	With     *string   `json:"with" doc:"The other member of a chat of two, or null" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
-	EventID  *string   `json:"eventId" doc:"The event of the chat, or null" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
-	Messages []Message `json:"messages" nullable:"false" doc:"The newest first; of the chat of an event the caller's own alone"`
+	With     string    `json:"with" format:"uuid" doc:"The other member" example:"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40"`
+	Messages []Message `json:"messages" nullable:"false" doc:"The newest first"`
 }
 
 // OwnData is what is kept of a member.
@@ -54,7 +52,7 @@ type OwnData struct {
 	Matches    []Toward     `json:"matches" nullable:"false" doc:"Whom the member matches"`
 	Blocked    []Toward     `json:"blocked" nullable:"false" doc:"Whom the member has blocked"`
 	Events     []Event      `json:"events" nullable:"false" doc:"Events that the member attends, up to 50, the newest registration first"`
-	Chats      []OwnChat    `json:"chats" nullable:"false" doc:"Chats that the member sees, with up to 2,000 messages in all"`
+	Chats      []OwnChat    `json:"chats" nullable:"false" doc:"Chats of two that the member sees, with up to 2,000 messages in all"`
 	NextCursor string       `json:"nextCursor,omitempty" doc:"Send it as cursor to get the next part, with older messages; absent at the end" example:"AQ"`
 }
 
@@ -75,7 +73,7 @@ func (a *api) ownData() {
 	const list = "list-my-data"
 	route(a, visitor, Bound{400, 1000}, huma.Operation{
 		OperationID: list, Method: http.MethodGet, Path: "/auth/me/data", Tags: []string{"account"}, Errors: []int{401},
-		Summary: "What is kept of me, as a file", Description: "The account, settings, sessions, likes, matches, blocks and events, and chats as the caller sees them, in parts of up to 2,000 messages. The first part once an hour: then 429 DATA_TOO_OFTEN. A suspended member may ask too.",
+		Summary: "What is kept of me, as a file", Description: "The account, settings, sessions, likes, matches, blocks and events, and chats of two as the caller sees them, in parts of up to 2,000 messages. The first part once an hour: then 429 DATA_TOO_OFTEN. A suspended member may ask too.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		Cursor string `query:"cursor" maxLength:"512" doc:"The nextCursor of the part before"`
 	},
@@ -127,14 +125,18 @@ func (a *api) ownChats(ctx context.Context, c meet.Claim, place string) (all []O
 	}
 	pages := 0
 	for _, l := range listed {
-		one := OwnChat{ChatID: l.Chat, With: httpjson.OptionalText(l.Other), EventID: httpjson.OptionalText(l.Event), Messages: []Message{}}
+		if l.Event != "" { // there are others' messages, and no list of one's own
+			before = l.Position()
+			continue
+		}
+		one := OwnChat{ChatID: l.Chat, With: l.Other, Messages: []Message{}}
 		for goOn := true; goOn; goOn = message != "" {
 			if pages == dataPages {
 				return append(all, one), before + " " + message, nil
 			}
 			pages++
 			p, err := a.Chats.Messages(ctx, c, l.Chat, message, "", dataPage, nil)
-			if code := fault.CodeOf(err); code == chat.NotFound || code == events.ChatFull { // the caller takes no part any more
+			if fault.CodeOf(err) == chat.NotFound { // the pair has not opened it yet
 				message = ""
 				break
 			}
@@ -142,9 +144,7 @@ func (a *api) ownChats(ctx context.Context, c meet.Claim, place string) (all []O
 				return nil, "", err
 			}
 			for _, m := range p.All {
-				if !p.Event || m.SenderID == c.UserID {
-					one.Messages = append(one.Messages, messageOf(l.Chat, m, p.Event))
-				}
+				one.Messages = append(one.Messages, messageOf(l.Chat, m, false))
 			}
 			message = p.Next
 		}

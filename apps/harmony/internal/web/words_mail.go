@@ -25,7 +25,7 @@ var mailWords = map[string][2]string{
 	"done.unsubscribed":     {"Писем о новом больше не будет.", "No more mails about news."},
 	"settings.nomail":       {"Но почта здесь пока не отправляется.", "But no mail is sent here yet."},
 	"settings.data":         {"Ваши данные", "Your data"},
-	"settings.data.hint":    {"Файл с вашим профилем, настройками, лайками, парами, событиями и сообщениями, раз в час. Фотографий и форума в нём нет.", "A file of your profile, settings, likes, matches, events and messages, once an hour. It has no photos, and nothing of the forum."},
+	"settings.data.hint":    {"Файл с вашим профилем, настройками, лайками, парами, событиями и чатами вдвоём, раз в час. Фотографий, форума и чатов событий в нём нет.", "A file of your profile, settings, likes, matches, events and chats of two, once an hour. It has no photos, and nothing of the forum or of chats of events."},
 	"settings.data.do":      {"Скачать", "Download"},
 	"error.DATA_TOO_OFTEN":  {"Вы уже скачали данные в этом часу.", "You got your data in this hour."},
 	"field.city":            {"Ближайший город из списка", "The nearest city of the list"},
