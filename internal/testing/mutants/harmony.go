@@ -60,7 +60,15 @@ var harmony = []mutant{
 	},
 	{
 		"a member who leaves an event does not stop what they are sending", harmonyRooms + "events/attend.go",
-		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.InChat {", "		if err := error(nil); err == nil || was == nil || !was.InChat {",
+		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.Told {", "		if err := error(nil); err == nil || was == nil || !was.Told {",
+	},
+	{
+		"a newcomer takes a place that others wait for", harmonyRooms + "events/attend.go",
+		"		if err := s.giveOwed(ctx, &st, id, c.UserID); err != nil {", "		if err := error(nil); err != nil {",
+	},
+	{
+		"a place is given to the last of those who wait", harmonyRooms + "events/waiting.go",
+		"cmp.Compare(a.number, b.number)", "cmp.Compare(b.number, a.number)",
 	},
 	{
 		"a topic is written whatever its version is", harmonyRooms + "forum/topics.go",

@@ -16,7 +16,7 @@ const SearchList = "SEARCH"
 const maxWord = 12
 
 // wordsOf returns the words of a text as all texts are written that are found together: in small
-// letters, without accents, and no longer than what counts.
+// letters, without accents, cut where they count no more.
 func wordsOf(text string) []string {
 	folded := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
