@@ -187,7 +187,7 @@ func TestStory(t *testing.T) {
 	ann.Write("[name=inviteCode]", "aloe-2").Sends("[action$=register] button").Reads("Этот код не подходит")
 	browsertest.Accessible(ann, axe, "a wrong code")
 	slow.GoTo(event).Ready("[name=inviteCode]").Write("[name=inviteCode]", "aloe-1").Sends("[action$=register] button")
-	slow.Reads("Вы участвуете.").Reads("Адрес узнаете от друзей").Reads("2500.50 RUB").Reads("участников: 1")
+	slow.Reads("Вы участвуете.").Reads("Адрес узнаете от друзей").Reads("2\u00a0500,50\u00a0₽").Reads("участников: 1")
 	browsertest.Accessible(ann.GoTo(event).Reads("Вы участвуете."), axe, "attending")
 	browsertest.Accessible(ann.GoTo("/app/events?mine=1").Reads("Вы участвуете."), axe, "my events")
 	vera.GoTo("/app/admin" + strings.TrimPrefix(event, "/app") + "/topics").Ready("[name=audience]")

@@ -63,6 +63,14 @@ var harmony = []mutant{
 		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.Told {", "		if err := error(nil); err == nil || was == nil || !was.Told {",
 	},
 	{
+		"a newcomer takes a place that others wait for", harmonyRooms + "events/attend.go",
+		"		if err := s.giveOwed(ctx, &st, id, c.UserID); err != nil {", "		if err := error(nil); err != nil {",
+	},
+	{
+		"a place is given to the last of those who wait", harmonyRooms + "events/waiting.go",
+		"cmp.Compare(a.number, b.number)", "cmp.Compare(b.number, a.number)",
+	},
+	{
 		"a topic is written whatever its version is", harmonyRooms + "forum/topics.go",
 		"		ops = []table.Op{rowstore.Put(t.Row())}", "		if t.ETag != \"\" {\n			t.ETag = table.Any\n		}\n		ops = []table.Op{rowstore.Put(t.Row())}",
 	},

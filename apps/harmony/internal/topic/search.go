@@ -15,8 +15,8 @@ const SearchList = "SEARCH"
 // maxWord is how many characters of a word count.
 const maxWord = 12
 
-// wordsOf returns the words of a text as a search compares them: in small letters, without accents,
-// and cut after maxWord letters.
+// wordsOf returns the words of a text as all texts are written that are found together: in small
+// letters, without accents, cut where they count no more.
 func wordsOf(text string) []string {
 	folded := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
