@@ -146,14 +146,14 @@ type NewInvitation struct {
 	Status        string `json:"status" enum:"invited" doc:"It is open" example:"invited"`
 	Token         string `json:"token" doc:"Send it to the person; it is not shown again" example:"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 	InviteURL     string `json:"inviteUrl" doc:"The page of the invitation: an address, or a path if the service does not know its own" example:"https://duuble.example/app/invitations/aaaa"`
-	ShareText     string `json:"shareText" doc:"What to send" example:"Ann invites you to a hub: https://duuble.example/app/invitations/aaaa"`
+	ShareText     string `json:"shareText" doc:"What to send" example:"Ann invites you to the hub Tea drinkers: https://duuble.example/app/invitations/aaaa"`
 	ExpiresAt     string `json:"expiresAt" format:"date-time" doc:"Until when it is good" example:"2026-11-08T12:00:00.000Z"`
 	NeedsApproval bool   `json:"requiresAdminApprovalAfterAccept" doc:"Whether an admin decides after it is accepted" example:"false"`
 }
 
 func (a *api) newInvitationOf(v hubs.Invitation) NewInvitation {
 	url := a.Site + InvitationPage + v.Token
-	return NewInvitation{v.ID, v.Phone, hubs.Invited, v.Token, url, v.Inviter.FullName + " invites you to a hub: " + url, httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval}
+	return NewInvitation{v.ID, v.Phone, hubs.Invited, v.Token, url, v.Inviter.FullName + " invites you to the hub " + v.Hub.Name + ": " + url, httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval}
 }
 
 // Invitations are new ones.
