@@ -85,7 +85,7 @@ var duuble = []mutant{
 	},
 }
 
-// moderated are faults in what is around pictures, moderation and lists of apps/duuble, which tests
+// moderated are faults in pictures, moderation and lists of apps/duuble, which tests
 // of their own notice.
 var moderated = []mutant{
 	{
