@@ -147,7 +147,7 @@ func (s *Service) banOps(ctx context.Context, u people.User, mine *Membership, m
 	var h *Hub
 	var m *Membership
 	var waits *Request
-	t, err := s.readTally(ctx, hub) // first: whoever joins after that changes it, and this is done anew
+	t, err := s.readTally(ctx, hub) // first: one who joins after that changes it, and this is done anew
 	if err != nil {
 		return nil, nil, err
 	}
