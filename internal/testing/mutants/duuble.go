@@ -84,3 +84,72 @@ var duuble = []mutant{
 		"again := due.Get(wasIn); err == nil", "again := due.Get(wasIn); false && err == nil",
 	},
 }
+
+// moderated are faults in pictures, moderation and lists of apps/duuble, which tests
+// of their own notice.
+var moderated = []mutant{
+	{
+		"a sweep does not look whether a thing names the picture", duubleRooms + "assets/assets.go",
+		"			if err != nil || is == id {\n				return err\n			}", "			if err != nil {\n				return err\n			}\n			_ = is",
+	},
+	{
+		"a sweep takes a picture that was attached at this moment", duubleRooms + "assets/assets.go",
+		"late := a.Status != removed && s.Now().Sub(a.attachedAt) < landsIn", "late := false",
+	},
+	{
+		"a picture is that of two things", duubleRooms + "assets/assets.go",
+		"		case a.Thing != \"\" && a.Thing != thing:\n			return nil, fault.Coded", "		case false:\n			return nil, fault.Coded",
+	},
+	{
+		"a number that is banned is let in by a request", duubleRooms + "hubs/request.go",
+		"	if err := s.checkBan(ctx, hub, number); err != nil { // which is written with the count", "	if err := s.checkBan(ctx, hub, number); false && err != nil { // which is written with the count",
+	},
+	{
+		"a ban reads how many members there are after it has read who they are", duubleRooms + "hubs/ban.go",
+		"		h, err = s.readMember(ctx, hub, user, &m)\n		return err\n", "		h, err = s.readMember(ctx, hub, user, &m)\n		if err == nil {\n			t, err = s.readTally(ctx, hub)\n		}\n		return err\n",
+	},
+	{
+		"a post that was taken out is in the hub", duubleRooms + "posts/post.go",
+		"ok && isOut(&row) {", "ok && false && isOut(&row) {",
+	},
+	{
+		"no message tells of a post that was taken out", duubleRooms + "posts/takeout.go",
+		"if err == nil && out && s.tellTakenOut(ctx, told) == nil {", "if err == nil && out {",
+	},
+	{
+		"a message that was deleted keeps its text", duubleRooms + "discussions/messages.go",
+		"		m.Text, m.Picture, m.DeletedBy = \"\", \"\", by", "		m.Picture, m.DeletedBy = \"\", by",
+	},
+	{
+		"the picture of a deleted message stays", duubleRooms + "discussions/messages.go",
+		"	if err := s.People.Assets.Release(ctx, picture); err != nil {\n		return err\n	}\n	err := s.Change(ctx, s.Tables.Hubs", "	var err error\n	err = s.Change(ctx, s.Tables.Hubs",
+	},
+	{
+		"a report deletes whatever picture is there", duubleRooms + "posts/read.go",
+		"		is, err = s.People.Assets.AreAlike(ctx, picture, copied)", "		is = true",
+	},
+	{
+		"a follow that comes back is not marked", duubleRooms + "people/follow.go",
+		"		err = s.catchUp(ctx, x)", "		_ = s.catchUp",
+	},
+	{
+		"followers are said to be marked before they are", duubleRooms + "people/beyond.go",
+		"	after = instantOf(after)\n", "	after = instantOf(after)\n	if _, err := s.setFans(ctx, user, marked, after); err != nil {\n		return false, err\n	}\n",
+	},
+	{
+		"a follow that ends stays among those that a home reads", duubleRooms + "people/follow.go",
+		"	if x.beyond {\n		keys = append(", "	if x.beyond && x.isLive() {\n		keys = append(",
+	},
+	{
+		"the list of deleted posts keeps a post that went", duubleRooms + "posts/deleted.go",
+		"	return s.RemoveKey(ctx, s.Tables.Users, deletedKey(author, due.At(row), row.Row))", "	_ = due.At(row)\n	return nil",
+	},
+	{
+		"a deleted post is listed after it", duubleRooms + "posts/deleted.go",
+		"err != nil || removed {\n		return err\n	}\n	return s.Upsert(", "err != nil || removed || true {\n		return err\n	}\n	return s.Upsert(",
+	},
+	{
+		"activities of an erased account stay in homes", duubleRooms + "posts/delete.go",
+		"			if err := s.feed.Erase(ctx, u.ID); err != nil {\n				return err\n			}\n", "",
+	},
+}

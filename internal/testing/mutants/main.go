@@ -103,7 +103,9 @@ func try(ctx context.Context, chosen []mutant, known caught) int {
 }
 
 // all are the mutants of all lists.
-func all() []mutant { return slices.Concat(mutants, unbounded, kit, harmony, duuble, tooRare) }
+func all() []mutant {
+	return slices.Concat(mutants, unbounded, kit, harmony, duuble, moderated, tooRare)
+}
 
 // promptdb is where most mutants live; the files of others are named from there.
 const promptdb = "internal/prompthub/promptdb"
@@ -194,7 +196,7 @@ func (m mutant) pkg() string {
 		return "bench"
 	case slices.Contains(harmony, m):
 		return "apps/harmony/internal/meettest" // which has their explorer
-	case slices.Contains(duuble, m):
+	case slices.Contains(duuble, m), slices.Contains(moderated, m):
 		return "apps/duuble/internal/posts" // likewise
 	}
 	dir := filepath.Dir(filepath.Join(promptdb, m.file))

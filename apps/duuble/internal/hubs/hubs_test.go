@@ -305,6 +305,7 @@ func TestExpiredInvitations(t *testing.T) {
 	}
 	v, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(20)}, 2*time.Hour)
 	require.NoError(t, err)
+	require.NotEmpty(t, v[0].Hub.Name, "to which the person is invited")
 	open = append(open, v[0].ID)
 	w.Pass(time.Minute)
 	require.NoError(t, w.Expire(ctx))

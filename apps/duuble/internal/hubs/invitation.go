@@ -151,7 +151,8 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	}
 	checkLasts(&b, lasts)
 	open := 0
-	u, mine, err := s.checkRole(ctx, c, hub, Member, func(ctx context.Context) error {
+	var h *Hub
+	u, mine, err := s.checkRole(ctx, c, hub, Member, s.readNamed(hub, &h), func(ctx context.Context) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Tables.Hubs, table.Prefix(schema.Hub(hub), "ivd|"+Invited+"|"), MaxOpen)
 		open = len(rows)
 		return err
@@ -171,10 +172,21 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 		v, err := s.inviteNumber(ctx, hub, u, mine, phones[i], lasts)
 		if err == nil {
 			all[i] = *v
+			all[i].Hub = h
 		}
 		return err
 	})
 	return all, err
+}
+
+// readNamed returns a read of a hub that the caller names.
+func (s *Service) readNamed(hub string, h **Hub) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		if schema.IsID(hub) {
+			*h, err = s.readHub(ctx, hub)
+		}
+		return err
+	}
 }
 
 func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
@@ -386,7 +398,8 @@ func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id 
 
 // Resend gives an open invitation a new token. The old one is dead.
 func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, lasts time.Duration) (Invitation, error) {
-	_, mine, err := s.checkRole(ctx, c, hub, Member)
+	var h *Hub
+	_, mine, err := s.checkRole(ctx, c, hub, Member, s.readNamed(hub, &h))
 	if err != nil {
 		return Invitation{}, err
 	}
@@ -410,7 +423,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	phone, _ := s.People.Keys.Open("invitation", v.ID, v.sealed)
 	one := []Invitation{*v}
 	err = s.addInviters(ctx, one)
-	one[0].Token, one[0].Phone, one[0].Hub = token, people.Shown(phone), mine.hub
+	one[0].Token, one[0].Phone, one[0].Hub = token, people.Shown(phone), h
 	return one[0], err
 }
 

@@ -126,6 +126,18 @@ func TestUploads(t *testing.T) {
 	require.Equal(t, a.ID, p.Picture)
 }
 
+// TestPictureOfOneThing: a picture is that of one thing, and of no other one afterwards.
+func TestPictureOfOneThing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.post(w.ann, posts.Public)
+	shown := w.upload(w.ann, assets.Comment)
+	_, err := w.posts.Comment(t.Context(), w.ann, id, posts.Said{Picture: shown}, "", "")
+	require.NoError(t, err)
+	_, err = w.posts.Comment(t.Context(), w.ann, id, posts.Said{Picture: shown}, "", "")
+	require.Equal(t, assets.InUse, fault.CodeOf(err))
+}
+
 // TestHostileUploads: of files that are not what they say nothing is kept.
 func TestHostileUploads(t *testing.T) {
 	t.Parallel()

@@ -152,10 +152,14 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			if mirror == nil || mirror.Props.Get("version").Int() != p.version || mirror.Props.Get("IsDeleted").Bool() == p.isLive() {
 				report(fmt.Sprintf("post %s: its author has no row for it", id))
 			}
+			var isDue *table.Row
 			if unread == nil && !p.isLive() {
-				unread = there(s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id), fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+				if isDue, unread = s.GetRow(ctx, s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id)); unread == nil && isDue == nil {
+					report(fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
+				}
 			}
-			if unread == nil && !p.isLive() && !p.removed && !s.isGone(p) {
+			// An older program has listed none of those that it deleted.
+			if isListed := isDue != nil && isDue.Props.Get(authorOf).Str() != ""; unread == nil && isListed && !p.removed && !s.isGone(p) {
 				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id), fmt.Sprintf("post %s: its author has deleted it, and does not find it", id))
 			}
 			if unread == nil {
