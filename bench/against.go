@@ -45,7 +45,10 @@ type row struct {
 
 func comparedRow(i int) row {
 	r := rand.New(rand.NewPCG(uint64(i), 3))
-	p := row{Title: fmt.Sprintf("alpha%d number%d %s", i%7, i, word(r)), Text: text(r), Tags: []string{"text"}, Public: !comparedPrivate(i)}
+	p := row{
+		Title: fmt.Sprintf("alpha%d number%d %s", i%7, i, word(r)), Text: text(r),
+		Tags: []string{"text"}, Public: !comparedPrivate(i),
+	}
 	if i%2 == 0 {
 		p.Tags = []string{"writing"}
 	}
@@ -137,7 +140,8 @@ func against(ctx context.Context, o options, binary string) (err error) {
 			votes += votesOfEach
 		}
 	}
-	fmt.Printf("%d prompts, %d votes; %d rounds of %v, in turns; requests a second\n\n", comparedPrompts, votes, comparedRounds, o.each)
+	fmt.Printf("%d prompts, %d votes; %d rounds of %v, in turns; requests a second\n\n", comparedPrompts,
+		votes, comparedRounds, o.each)
 	fmt.Print("| request | connections | PocketBase | PromptHub | ratio: median | lowest and highest | processor time of a request, ms: PocketBase | PromptHub | failed |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, c := range comparisons {
 		if err := compare(ctx, o, sides, c); err != nil {
@@ -160,7 +164,8 @@ func compare(ctx context.Context, o options, sides []*side, c comparison) error 
 	if !hasPart(c.name, o.only) {
 		return nil
 	}
-	both, err := load.InTurns(ctx, [2]load.Side{sides[0].under(c), sides[1].under(c)}, comparedRounds, c.connections, o.each, c.write)
+	both, err := load.InTurns(ctx, [2]load.Side{sides[0].under(c), sides[1].under(c)}, comparedRounds,
+		c.connections, o.each, c.write)
 	if err != nil {
 		return err
 	}
@@ -170,7 +175,8 @@ func compare(ctx context.Context, o options, sides []*side, c comparison) error 
 		told = fmt.Sprintf("PocketBase %v, PromptHub %v", both.Failed[1], both.Failed[0])
 	}
 	hub, other := both.Rates[0], both.Rates[1]
-	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %s | %s | %s |\n", c.name, c.connections, slices.Min(other), slices.Max(other),
+	fmt.Printf("| %s | %d | %.0f–%.0f | %.0f–%.0f | %.2f | %.2f–%.2f | %s | %s | %s |\n", c.name, c.connections,
+		slices.Min(other), slices.Max(other),
 		slices.Min(hub), slices.Max(hub), median, low, high, ms(both.CPU[1]), ms(both.CPU[0]), told)
 	return nil
 }
@@ -226,7 +232,8 @@ func (s *side) fill(ctx context.Context) error {
 		}
 		g.Go(func() error {
 			for n := range votesOfEach {
-				if err := load.Ask(ctx, client, s.program.URL, s.firstVote(i, comparedVoter(i, n)).request, nil); err != nil {
+				if err := load.Ask(ctx, client, s.program.URL, s.firstVote(i, comparedVoter(i, n)).request,
+					nil); err != nil {
 					return err
 				}
 			}
@@ -263,10 +270,16 @@ func newHub(ctx context.Context, binary, dir string) (*side, error) {
 		if p.Public {
 			visibility = "public"
 		}
-		return call{method: http.MethodPost, path: "/prompts", user: hubUser(i), body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "visibility": visibility})}
+		return call{
+			method: http.MethodPost, path: "/prompts", user: hubUser(i),
+			body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "visibility": visibility}),
+		}
 	}
 	s.vote = func(i, voter, value int) call {
-		return call{method: http.MethodPut, path: "/prompts/" + s.made[i] + "/vote", user: hubUser(voter), body: body(map[string]any{"value": map[int]string{1: "like", -1: "dislike"}[value]})}
+		return call{
+			method: http.MethodPut, path: "/prompts/" + s.made[i] + "/vote", user: hubUser(voter),
+			body: body(map[string]any{"value": map[int]string{1: "like", -1: "dislike"}[value]}),
+		}
 	}
 	s.lists = hubLists()
 	return s, nil
@@ -294,7 +307,10 @@ func (s *side) firstVote(i, voter int) call {
 	c := s.vote(i, voter, 1)
 	if s.first {
 		c.method, c.path = http.MethodPost, "/api/collections/votes/records"
-		c.body = body(map[string]any{"id": pocketbaseVote(i, voter), "prompt": s.made[i], "voter": pocketbaseUser(voter), "value": 1})
+		c.body = body(map[string]any{
+			"id": pocketbaseVote(i, voter), "prompt": s.made[i],
+			"voter": pocketbaseUser(voter), "value": 1,
+		})
 	}
 	return c
 }
@@ -324,18 +340,25 @@ func (s *side) asPocketbase(tokens []string) {
 	s.create = func(i int, p row) call {
 		return call{
 			method: http.MethodPost, path: "/api/collections/prompts/records", header: as(i),
-			body: body(map[string]any{"title": p.Title, "text": p.Text, "tags": p.Tags, "public": p.Public, "author": pocketbaseUser(i)}),
+			body: body(map[string]any{
+				"title": p.Title, "text": p.Text, "tags": p.Tags, "public": p.Public,
+				"author": pocketbaseUser(i),
+			}),
 		}
 	}
 	s.vote = func(i, voter, value int) call {
 		return call{
-			method: http.MethodPatch, path: "/api/collections/votes/records/" + pocketbaseVote(i, voter), header: as(voter),
-			body: body(map[string]any{"value": value}),
+			method: http.MethodPatch, path: "/api/collections/votes/records/" + pocketbaseVote(i, voter),
+			header: as(voter),
+			body:   body(map[string]any{"value": value}),
 		}
 	}
 	const fields = "id,title,text:excerpt(200,true),tags,public,author,likes,dislikes,score,created,updated"
 	get := func(filter, sort, more string) call {
-		q := url.Values{"perPage": {"20"}, "skipTotal": {"1"}, "filter": {"public = true" + filter}, "sort": {sort}, "fields": {fields}}
+		q := url.Values{
+			"perPage": {"20"}, "skipTotal": {"1"}, "filter": {"public = true" + filter},
+			"sort": {sort}, "fields": {fields},
+		}
 		return call{method: http.MethodGet, path: "/api/collections/prompts/records?" + q.Encode() + more}
 	}
 	voted := get("", "-created", "&expand=votes_via_prompt")
@@ -352,7 +375,8 @@ func (s *side) asPocketbase(tokens []string) {
 		"a tag":                 get(` && tags ~ "text"`, "-created", ""),
 		"a tag and a word":      get(` && tags ~ "text" && title ~ "alpha3"`, "-created", ""),
 
-		"a word in titles and texts": get(` && (title ~ "`+comparedWord+`" || text ~ "`+comparedWord+`")`, "-created", ""),
+		"a word in titles and texts": get(` && (title ~ "`+comparedWord+`" || text ~ "`+comparedWord+`")`,
+			"-created", ""),
 	}
 }
 
@@ -383,7 +407,10 @@ func pocketbaseSetup() load.Setup {
 		return object{"name": name, "type": "text", "required": true, "max": most}
 	}
 	relation := func(name, to string, cascade bool) object {
-		return object{"name": name, "type": "relation", "collectionId": to, "maxSelect": 1, "required": true, "cascadeDelete": cascade}
+		return object{
+			"name": name, "type": "relation", "collectionId": to, "maxSelect": 1,
+			"required": true, "cascadeDelete": cascade,
+		}
 	}
 	collection := func(name, read, write string, indexes []string, fields ...object) object {
 		return object{
@@ -394,17 +421,27 @@ func pocketbaseSetup() load.Setup {
 	const users, own, mine = "_pb_users_auth_", "author = @request.auth.id", "voter = @request.auth.id"
 	prompts := collection("prompts", "public = true || "+own, own,
 		[]string{"CREATE INDEX idx_newest ON prompts (created)", "CREATE INDEX idx_liked ON prompts (score, created)"},
-		text("title", 200), text("text", 3000), object{"name": "tags", "type": "select", "values": []string{"text", "development", "writing", "image"}, "maxSelect": 4},
-		object{"name": "public", "type": "bool"}, relation("author", users, false), object{"name": "likes", "type": "number"}, object{"name": "dislikes", "type": "number"},
-		object{"name": "score", "type": "number"}, object{"name": "created", "type": "autodate", "onCreate": true}, object{"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true})
+		text("title", 200), text("text", 3000),
+		object{
+			"name": "tags", "type": "select", "values": []string{"text", "development", "writing", "image"},
+			"maxSelect": 4,
+		},
+		object{"name": "public", "type": "bool"}, relation("author", users, false),
+		object{"name": "likes", "type": "number"}, object{"name": "dislikes", "type": "number"},
+		object{"name": "score", "type": "number"}, object{"name": "created", "type": "autodate", "onCreate": true},
+		object{"name": "updated", "type": "autodate", "onCreate": true, "onUpdate": true})
 	votes := collection("votes", mine, mine, []string{"CREATE UNIQUE INDEX idx_vote ON votes (prompt, voter)"},
-		relation("prompt", "pbc_prompts", true), relation("voter", users, true), object{"name": "value", "type": "number", "onlyInt": true})
+		relation("prompt", "pbc_prompts", true), relation("voter", users, true),
+		object{"name": "value", "type": "number", "onlyInt": true})
 	const count = `UPDATE prompts SET likes = likes + (NEW.value > 0) - %[1]s, dislikes = dislikes + (NEW.value < 0) - %[2]s,
 		score = score + NEW.value - %[3]s WHERE id = NEW.prompt;`
 	return load.Setup{
 		Collections: []object{prompts, votes},
-		SQL: append(load.Users("id, email", comparedVoters, func(i int) string { return fmt.Sprintf("'%s', 'user%04d@example.com'", pocketbaseUser(i), i) }),
+		SQL: append(load.Users("id, email", comparedVoters, func(i int) string {
+			return fmt.Sprintf("'%s', 'user%04d@example.com'", pocketbaseUser(i), i)
+		}),
 			"CREATE TRIGGER votes_insert AFTER INSERT ON votes BEGIN "+fmt.Sprintf(count, "0", "0", "0")+" END",
-			"CREATE TRIGGER votes_update AFTER UPDATE OF value ON votes BEGIN "+fmt.Sprintf(count, "(OLD.value > 0)", "(OLD.value < 0)", "OLD.value")+" END"),
+			"CREATE TRIGGER votes_update AFTER UPDATE OF value ON votes BEGIN "+
+				fmt.Sprintf(count, "(OLD.value > 0)", "(OLD.value < 0)", "OLD.value")+" END"),
 	}
 }

@@ -55,7 +55,8 @@ func TestDoorsWithoutTheAuthorSecret(t *testing.T) {
 		l := newLab(t)
 		l.makeToken()
 		var readOnly api.ShownToken
-		l.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"reader","scopes":["read"]}`}, &readOnly)
+		l.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"reader","scopes":["read"]}`},
+			&readOnly)
 		store := &secretStore{DB: l.meter.rows, away: true}
 		l.meter.rows = store
 		row, err := store.DB.Get(t.Context(), "SystemState", table.Key{Partition: "author-keys", Row: "secret"})
@@ -86,7 +87,10 @@ func TestDoorsWithoutTheAuthorSecret(t *testing.T) {
 		}{
 			{401, call{method: http.MethodPost, path: "/prompts", body: "{}"}},
 			{401, call{method: http.MethodGet, path: "/prompts", header: bearer("ph_wrong")}},
-			{403, call{method: http.MethodDelete, path: "/prompts/" + string(l.prompt), header: bearer(readOnly.Secret)}},
+			{403, call{
+				method: http.MethodDelete, path: "/prompts/" + string(l.prompt),
+				header: bearer(readOnly.Secret),
+			}},
 			{404, get("/nothing", ann)},
 			{401, get("/ls/settings", "")},
 			{401, get("/lf/api/public/v2/prompts", "")},
@@ -98,11 +102,15 @@ func TestDoorsWithoutTheAuthorSecret(t *testing.T) {
 
 		both := http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
 		doors := []call{
-			get("/prompts", ""), get("/prompts/"+string(l.prompt), "Vera"), get("/me", ann), get("/users/"+author, "Vera"),
+			get("/prompts", ""), get("/prompts/"+string(l.prompt), "Vera"), get("/me", ann),
+			get("/users/"+author, "Vera"),
 			get("/app", ""), get("/app/u/"+author, "Vera"),
 			{method: http.MethodGet, path: "/ls/settings", header: bearer(l.token.Secret)},
 			{method: http.MethodGet, path: "/lf/api/public/v2/prompts", header: bearer(l.token.Secret)},
-			{method: http.MethodPost, path: "/mcp", user: ann, header: both, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_prompts","arguments":{}}}`},
+			{
+				method: http.MethodPost, path: "/mcp", user: ann, header: both,
+				body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_prompts","arguments":{}}}`,
+			},
 		}
 		for i, c := range doors {
 			status, body := ask(c)

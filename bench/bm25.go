@@ -48,10 +48,13 @@ func (b *plainBM25) find(q string, limit int) (titles []string) {
 		rarity := math.Log(1 + (float64(len(b.titles))-n+0.5)/(n+0.5))
 		for _, w := range b.has[word] {
 			count := float64(w.count)
-			scores[w.prompt] += rarity * count * (k1 + 1) / (count + k1*(1-byLength+byLength*b.lengths[w.prompt]/b.average))
+			length := b.lengths[w.prompt] / b.average
+			scores[w.prompt] += rarity * count * (k1 + 1) / (count + k1*(1-byLength+byLength*length))
 		}
 	}
-	ranked := slices.SortedFunc(maps.Keys(scores), func(p, q int) int { return cmp.Or(cmp.Compare(scores[q], scores[p]), p-q) })
+	ranked := slices.SortedFunc(maps.Keys(scores), func(p, q int) int {
+		return cmp.Or(cmp.Compare(scores[q], scores[p]), p-q)
+	})
 	for _, i := range ranked[:min(limit, len(ranked))] {
 		titles = append(titles, b.titles[i])
 	}

@@ -56,7 +56,10 @@ var (
 	// it. The first search of a scope loads it, and later ones read what its log has since then. The
 	// qualifier author: must be looked up, too. A member is led to workspaces by name, by twenty
 	// roles and by groups; twenty are looked at, each with all its members, and ten searched.
-	aSearch = bound{200 + 40 + 12*60 + 8 + 20 + 22 + 20*2, 5500 + 300 + 12*4000 + 21*100 + 3000 + 20*752, 1 << 10, 64 << 10}
+	aSearch = bound{
+		200 + 40 + 12*60 + 8 + 20 + 22 + 20*2, 5500 + 300 + 12*4000 + 21*100 + 3000 + 20*752,
+		1 << 10, 64 << 10,
+	}
 	// two hundred texts, as no index in memory has them
 	anOwnSearch = bound{aList.operations + 200 + 3, aList.rows + 200, 1 << 10, 64 << 10}
 	// and each of two hundred favorites by itself
@@ -95,7 +98,10 @@ var (
 	aNamed   = bound{8 + 4*50, 300, 512, 16 << 10} // its config next to it, and what it includes
 	// The lists of files of twenty versions of a hundred skills, fifty versions, and fifty files of 4
 	// MiB together, of which none shares a row with another.
-	someContents = bound{14 + 100 + 50*aPrompt.operations + 50 + 13, 5200 + 100*20 + 50*aPrompt.rows + 50 + 13, 8 << 10, 256 << 10}
+	someContents = bound{
+		14 + 100 + 50*aPrompt.operations + 50 + 13,
+		5200 + 100*20 + 50*aPrompt.rows + 50 + 13, 8 << 10, 256 << 10,
+	}
 	// A file has at most 1 MiB. Before it is too large it may be a config of 32,768 lines, each
 	// after a hundred spaces, and as many nodes of YAML.
 	aFile = bound{8, 100, 1 << 10, 64 << 10}
@@ -140,8 +146,11 @@ var (
 	aCollection     = bound{12 + 20*8, 900 + 20*40, 128, 32 << 10}
 	aCollecting     = bound{24 + 2*20*8, 1800 + 2*20*40, 128, 64 << 10}
 	// with the files of one version, as they have no more bytes together
-	aCollected = bound{aCollection.operations + 20*4 + aFolder.operations, aCollection.rows + 20*4 + aFolder.rows, aFolder.answer, 2 * aFolder.allocated}
-	aTeam      = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
+	aCollected = bound{
+		aCollection.operations + 20*4 + aFolder.operations, aCollection.rows + 20*4 + aFolder.rows,
+		aFolder.answer, 2 * aFolder.allocated,
+	}
+	aTeam = bound{members.operations + invites.operations, members.rows + invites.rows, 320, 32 << 10}
 	// with two names that lead to him, each looked for and then written
 	aUser = bound{8, 8, 32, 4 << 10}
 
@@ -152,8 +161,11 @@ var (
 	aMenu = bound{12, 5500, 2 << 10, 64 << 10}
 	// with the names of the files of fifty prompts and their SKILL.md, twice where front matters are
 	// long; and of a collection in place of a list
-	someSkills = bound{2 * (aMenu.operations + aCollection.operations + 2*50), 2 * (aMenu.rows + aCollection.rows + 2*50), 0, 256 << 10}
-	anIndex    = bound{12, 5500, 512, 64 << 10}
+	someSkills = bound{
+		2 * (aMenu.operations + aCollection.operations + 2*50),
+		2 * (aMenu.rows + aCollection.rows + 2*50), 0, 256 << 10,
+	}
+	anIndex = bound{12, 5500, 512, 64 << 10}
 	// five pages of prompts
 	aCatalogue = bound{5 * anIndex.operations, 5 * anIndex.rows, 5 * anIndex.answer, 5 * anIndex.allocated}
 	// The rows of 2,000 versions, 100 at a time, and each by itself if it is a text alone.
@@ -171,8 +183,12 @@ var (
 // messages are the bounds of those messages of the Model Context Protocol that cost less than their
 // route may.
 var messages = map[string]bound{
-	"prompts/list": {aMenu.operations + aCollection.operations, aMenu.rows + aCollection.rows, aMenu.answer, aMenu.allocated},
-	"skills/list":  {someSkills.operations, someSkills.rows, 8 << 10, someSkills.allocated}, "resources/list": {someSkills.operations, someSkills.rows, 16 << 10, someSkills.allocated},
+	"prompts/list": {
+		aMenu.operations + aCollection.operations, aMenu.rows + aCollection.rows,
+		aMenu.answer, aMenu.allocated,
+	},
+	"skills/list":    {someSkills.operations, someSkills.rows, 8 << 10, someSkills.allocated},
+	"resources/list": {someSkills.operations, someSkills.rows, 16 << 10, someSkills.allocated},
 	// and what it includes
 	"prompts/get": {12 + 4*50, 300, 256, 16 << 10}, "completion/complete": {12 + 4*50, 300, 256, 16 << 10},
 	"skills/get": aRead, "resources/directory/read": aRead,
@@ -189,66 +205,103 @@ var bounds = map[string]bound{
 	// Swagger UI, which is unpacked for the first client that does not take gzip
 	"GET /docs": nothing, "GET /docs/{file}": {0, 0, 2 << 10, 16 << 10},
 	"GET /health": nothing, "GET /openapi.json": {0, 0, 1 << 10, 8 << 10}, "GET /ready": {1, 1, 4, 512},
-	"GET /me": aCount, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512}, "GET /me/export": aPart, "POST /import": anImport,
+	"GET /me": aCount, "DELETE /me": {4, 2, 4, 512}, "POST /me/restore": {3, 1, 4, 512},
+	"GET /me/export": aPart, "POST /import": anImport,
 	"GET /tags": aTag, "PUT /tags/{tag}": aTag, "DELETE /tags/{tag}": aTag,
 
 	// the catalog with its counts, the new rows in the log of searches, and ten prompts for each of
 	// two questions; the first one loads the index, as a search does
 	"POST /suggestions": {8 + 20*aPrompt.operations, 4000 + 20*aPrompt.rows, 32, aSearch.allocated},
 
-	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked, "GET /me/favorites": favoriteSearch,
+	"GET /prompts": aSearch, "GET /me/prompts": anOwnSearch, "GET /moderation/hidden": aList, "GET /me/votes": looked,
+	"GET /me/favorites": favoriteSearch,
 
-	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole, "POST /prompts/{id}/render": aWhole,
-	"GET /prompts/{id}/used-by":  {124, 4200, 512, 32 << 10},
-	"GET /prompts/{id}/upstream": {24, 300, 256, 16 << 10},
-	"POST /prompts/{id}/fork":    aFiled, "POST /prompts/{id}/upstream/merge": {aMerge.operations + 3*280, aMerge.rows + 2*280, 256, 256 << 10},
-	"GET /me/tokens": aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
-	"GET /invites": invites, "POST /invites": anInvite, "DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
+	"GET /prompts/{id}": aPrompt, "GET /prompts/{id}/rank": aPrompt, "GET /prompts/{id}/text": aWhole,
+	"POST /prompts/{id}/render":         aWhole,
+	"GET /prompts/{id}/used-by":         {124, 4200, 512, 32 << 10},
+	"GET /prompts/{id}/upstream":        {24, 300, 256, 16 << 10},
+	"POST /prompts/{id}/fork":           aFiled,
+	"POST /prompts/{id}/upstream/merge": {aMerge.operations + 3*280, aMerge.rows + 2*280, 256, 256 << 10},
+	"GET /me/tokens":                    aToken, "POST /me/tokens": aToken, "DELETE /me/tokens/{token}": aToken,
+	"GET /invites": invites, "POST /invites": anInvite,
+	"DELETE /invites/{invite}": {20 + 10*2, 20 + 10*552, 64, 8 << 10}, "POST /invites/accept": anAcceptance,
 	// an account, with the sessions that it has; and the access token of a command line
-	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken, "PUT /me/password": {aToken.operations + 8 + 20, aToken.rows + 40, 64, 16 << 10}, "POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10}, "POST /logins": {aToken.operations + 4, 60, 64, 4 << 10},
-	"GET /collections": someCollections, "POST /collections": aCollecting, "GET /collections/{handle}/{slug}": aCollection,
+	"POST /session": aToken, "DELETE /session": aToken, "POST /resets": aToken,
+	"PUT /me/password":    {aToken.operations + 8 + 20, aToken.rows + 40, 64, 16 << 10},
+	"POST /resets/accept": {aToken.operations + 4 + 50*4, aToken.rows + 50*4, 64, 16 << 10},
+	"POST /logins":        {aToken.operations + 4, 60, 64, 4 << 10},
+	"GET /collections":    someCollections, "POST /collections": aCollecting,
+	"GET /collections/{handle}/{slug}":   aCollection,
 	"PATCH /collections/{handle}/{slug}": aCollecting, "DELETE /collections/{handle}/{slug}": someCollections,
 	"GET /workspaces": workspaces, "POST /workspaces": {16, 700, 64, 8 << 10},
 	"GET /workspaces/{workspace}": aWorkspace, "PATCH /workspaces/{workspace}": aWorkspace,
-	"GET /workspaces/{workspace}/prompts": {anOwnSearch.operations + 2, anOwnSearch.rows + 600, anOwnSearch.answer, anOwnSearch.allocated},
+	"GET /workspaces/{workspace}/prompts": {
+		anOwnSearch.operations + 2, anOwnSearch.rows + 600,
+		anOwnSearch.answer, anOwnSearch.allocated,
+	},
 	"POST /workspaces/{workspace}/copies": aCopy,
 	// with a look whether there are public prompts
-	"DELETE /workspaces/{workspace}":                            {anOwnSearch.operations + 12, anOwnSearch.rows + 1300, 64, anOwnSearch.allocated},
-	"POST /workspaces/{workspace}/restore":                      aWorkspace,
-	"GET /workspaces/{workspace}/members":                       members,
-	"PUT /workspaces/{workspace}/members/{kind}/{principal}":    {aWorkspace.operations + 4, aWorkspace.rows + 700, 64, 8 << 10},
+	"DELETE /workspaces/{workspace}": {
+		anOwnSearch.operations + 12,
+		anOwnSearch.rows + 1300, 64, anOwnSearch.allocated,
+	},
+	"POST /workspaces/{workspace}/restore": aWorkspace,
+	"GET /workspaces/{workspace}/members":  members,
+	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {
+		aWorkspace.operations + 4,
+		aWorkspace.rows + 700, 64, 8 << 10,
+	},
 	"DELETE /workspaces/{workspace}/members/{kind}/{principal}": aWorkspace,
-	"GET /workspaces/{workspace}/tokens":                        {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"POST /workspaces/{workspace}/tokens":                       {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"DELETE /workspaces/{workspace}/tokens/{token}":             {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"PUT /workspaces/{workspace}/rules":                         aWorkspace, "GET /workspaces/{workspace}/proposals": proposals, "GET /workspaces/{workspace}/events": events,
-	"GET /prompts/{id}/proposals": aList, "POST /prompts/{id}/proposals": {aPrompt.operations + 30, aPrompt.rows + 4000, 64, 16 << 10},
+	"GET /workspaces/{workspace}/tokens": {
+		aToken.operations + 2, aToken.rows + 600, 64, 8 << 10,
+	},
+	"POST /workspaces/{workspace}/tokens": {
+		aToken.operations + 2, aToken.rows + 600, 64, 8 << 10,
+	},
+	"DELETE /workspaces/{workspace}/tokens/{token}": {
+		aToken.operations + 2, aToken.rows + 600, 64, 8 << 10,
+	},
+	"PUT /workspaces/{workspace}/rules":     aWorkspace,
+	"GET /workspaces/{workspace}/proposals": proposals, "GET /workspaces/{workspace}/events": events,
+	"GET /prompts/{id}/proposals":                   aList,
+	"POST /prompts/{id}/proposals":                  {aPrompt.operations + 30, aPrompt.rows + 4000, 64, 16 << 10},
 	"GET /prompts/{id}/proposals/{number}":          {aPrompt.operations + 12, aPrompt.rows + 1800, 1 << 10, 16 << 10},
 	"PUT /prompts/{id}/proposals/{number}":          {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
 	"DELETE /prompts/{id}/proposals/{number}":       {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
 	"POST /prompts/{id}/proposals/{number}/reviews": {aPrompt.operations + 40, aPrompt.rows + 5800, 1 << 10, 16 << 10},
-	"GET /prompts/{id}/export":                      {aFile.operations + 1, aFile.rows + 1, aFile.answer, aFile.allocated}, // its SKILL.md
-	"GET /prompts/{id}/files":                       aPrompt, "PUT /prompts/{id}/files": aFiled,
-	"GET /prompts/{id}/files/content": {aPrompt.operations + 13, aPrompt.rows + 13, 5 << 10, 64 << 10}, "GET /prompts/{id}/archive": aFolder,
-	"GET /me/profile": aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser, "GET /users/{handle}/prompts": anOwnSearch,
+	// its SKILL.md
+	"GET /prompts/{id}/export": {aFile.operations + 1, aFile.rows + 1, aFile.answer, aFile.allocated},
+	"GET /prompts/{id}/files":  aPrompt, "PUT /prompts/{id}/files": aFiled,
+	"GET /prompts/{id}/files/content": {aPrompt.operations + 13, aPrompt.rows + 13, 5 << 10, 64 << 10},
+	"GET /prompts/{id}/archive":       aFolder,
+	"GET /me/profile":                 aUser, "PUT /me/profile": aUser, "GET /users/{handle}": aUser,
+	"GET /users/{handle}/prompts":        anOwnSearch,
 	"GET /users/{handle}/prompts/{slug}": {16, 300, 128, 4 << 10},
 
 	"GET /prompts/{id}/versions": aList, "GET /prompts/{id}/versions/{version}": aPrompt,
 	"GET /prompts/{id}/versions/{version}/diff/{other}": aFileDiff,
-	"DELETE /prompts/{id}/versions/{version}":           aDelete, "POST /prompts/{id}/versions/{version}/restore": aFiled,
-	"POST /prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 64, 32 << 10}, "DELETE /prompts/{id}/versions/{version}/recall": aDelete, // and the moves of its labels
+	"DELETE /prompts/{id}/versions/{version}":           aDelete,
+	"POST /prompts/{id}/versions/{version}/restore":     aFiled,
+	// and the moves of its labels
+	"POST /prompts/{id}/versions/{version}/recall":   {aDelete.operations + 10, aDelete.rows + 4000, 64, 32 << 10},
+	"DELETE /prompts/{id}/versions/{version}/recall": aDelete,
 	// the rows of the prompt, fifty tokens, and a hundred of others
 	"GET /prompts/{id}/fetches": {aPrompt.operations + 110, aPrompt.rows + 1200, 256, 16 << 10},
 	"GET /prompts/{id}/labels":  aPrompt, "GET /prompts/{id}/labels/{label}/history": aList,
-	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval, "POST /prompts/{id}/labels/{label}/undo": aRemoval,
+	"PUT /prompts/{id}/labels/{label}": aLabel, "DELETE /prompts/{id}/labels/{label}": aRemoval,
+	"POST /prompts/{id}/labels/{label}/undo": aRemoval,
 
-	"POST /prompts": aFiled, "PUT /prompts/{id}": aFiled, "PATCH /prompts/{id}": aFiled, "DELETE /prompts/{id}": aDelete,
+	"POST /prompts": aFiled, "PUT /prompts/{id}": aFiled, "PATCH /prompts/{id}": aFiled,
+	"DELETE /prompts/{id}":       aDelete,
 	"POST /prompts/{id}/restore": aChange, "PUT /prompts/{id}/hidden": aChange, "DELETE /prompts/{id}/hidden": aChange,
 
 	"GET /prompts/{id}/vote": aVote, "PUT /prompts/{id}/vote": aVote, "DELETE /prompts/{id}/vote": aVote,
-	"PUT /prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 4, aCount.allocated}, "DELETE /prompts/{id}/favorite": {2, 1, 4, 512},
+	"PUT /prompts/{id}/favorite":    {aCount.operations + 4, aCount.rows + 20, 4, aCount.allocated},
+	"DELETE /prompts/{id}/favorite": {2, 1, 4, 512},
 
-	"GET /app": aSearch, "GET /app/mine": anOwnSearch, "GET /app/votes": looked, "GET /app/favorites": favoriteSearch, "POST /app/prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 64, aCount.allocated}, "GET /app/admin/hidden": aList,
+	"GET /app": aSearch, "GET /app/mine": anOwnSearch, "GET /app/votes": looked, "GET /app/favorites": favoriteSearch,
+	"POST /app/prompts/{id}/favorite": {aCount.operations + 4, aCount.rows + 20, 64, aCount.allocated},
+	"GET /app/admin/hidden":           aList,
 	// the address stands in the link of each tag
 	"GET /app/tags": {8, 1200, 512, 16 << 10},
 	// fifty changed tags
@@ -257,11 +310,20 @@ var bounds = map[string]bound{
 	// with the values again, each character of which may be five in HTML
 	"POST /app/prompts/{id}/fill": {aPromptPage.operations, aPromptPage.rows, 1 << 10, 32 << 10},
 	// and the fetches of the prompt
-	"GET /app/prompts/{id}/versions": {aList.operations + 110, aList.rows + 1200, aList.answer, aList.allocated}, "GET /app/prompts/{id}/versions/{version}": aPage,
+	"GET /app/prompts/{id}/versions": {
+		aList.operations + 110, aList.rows + 1200,
+		aList.answer, aList.allocated,
+	},
+	"GET /app/prompts/{id}/versions/{version}": aPage,
 	// as aPage, of two texts
 	"GET /app/prompts/{id}/compare":                     aFileDiff,
-	"POST /app/prompts/{id}/versions/{version}/restore": aSave, "POST /app/prompts/{id}/versions/{version}/delete": aDelete,
-	"POST /app/prompts/{id}/versions/{version}/recall": {aDelete.operations + 10, aDelete.rows + 4000, 256, 32 << 10}, "POST /app/prompts/{id}/versions/{version}/reinstate": aDelete,
+	"POST /app/prompts/{id}/versions/{version}/restore": aSave,
+	"POST /app/prompts/{id}/versions/{version}/delete":  aDelete,
+	"POST /app/prompts/{id}/versions/{version}/recall": {
+		aDelete.operations + 10,
+		aDelete.rows + 4000, 256, 32 << 10,
+	},
+	"POST /app/prompts/{id}/versions/{version}/reinstate": aDelete,
 	// the page again, where it is wrong
 	"GET /app/prompts/{id}/labels": aList, "POST /app/prompts/{id}/labels": {20 + 8, 300, 64, 8 << 10},
 	"POST /app/prompts/{id}/labels/remove": aRemoval, "POST /app/prompts/{id}/labels/undo": aRemoval,
@@ -269,20 +331,40 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}/upstream": {24, 400, 8*2*9 + 64, 16 << 10}, "POST /app/prompts/{id}/upstream": aMerge,
 	"GET /app/prompts/{id}/upstream/edit": {aDraft.operations + 24, aDraft.rows + 400, aSaved.answer, aSaved.allocated},
 	// and the workspaces that one may write in
-	"GET /app/prompts/new": {aForm.operations + workspaces.operations, aForm.rows + workspaces.rows, 512, 32 << 10}, "GET /app/prompts/{id}/edit": aDraft,
-	"POST /app/prompts/new": aSaved, "POST /app/prompts/{id}/edit": aSaved, "POST /app/prompts/{id}/visibility": aChange,
-	"POST /app/prompts/{id}/delete": aDelete, "POST /app/prompts/{id}/restore": aChange,
-	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange, "POST /app/prompts/{id}/vote": aVote,
-	"GET /app/sitemap.xml": {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
-	"GET /robots.txt":      nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList, "GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
-	"GET /app/u/{handle}": {anOwnSearch.operations + 8 + someCollections.operations, anOwnSearch.rows + someCollections.rows, 1 << 10, 64 << 10},
+	"GET /app/prompts/new": {
+		aForm.operations + workspaces.operations,
+		aForm.rows + workspaces.rows, 512, 32 << 10,
+	},
+	"GET /app/prompts/{id}/edit": aDraft,
+	"POST /app/prompts/new":      aSaved, "POST /app/prompts/{id}/edit": aSaved,
+	"POST /app/prompts/{id}/visibility": aChange,
+	"POST /app/prompts/{id}/delete":     aDelete, "POST /app/prompts/{id}/restore": aChange,
+	"POST /app/prompts/{id}/hide": aChange, "POST /app/prompts/{id}/unhide": aChange,
+	"POST /app/prompts/{id}/vote": aVote,
+	"GET /app/sitemap.xml":        {10 * 12, 10 * 5200, 1 << 10, 64 << 10}, // ten pages of a list
+	"GET /robots.txt":             nothing, "GET /app/feed.atom": aList, "GET /app/feed.json": aList,
+	"GET /app/u/{handle}/feed.atom": aList, "GET /app/u/{handle}/feed.json": aList,
+	"GET /app/u/{handle}": {
+		anOwnSearch.operations + 8 + someCollections.operations,
+		anOwnSearch.rows + someCollections.rows, 1 << 10, 64 << 10,
+	},
 	// with the frame of a workspace
-	"GET /app/c/{handle}": {someCollections.operations + 10, someCollections.rows + 700, 512, 32 << 10}, "POST /app/c/{handle}": {aCollecting.operations + someCollections.operations + 10, aCollecting.rows + someCollections.rows + 700, 512, 64 << 10},
+	"GET /app/c/{handle}": {someCollections.operations + 10, someCollections.rows + 700, 512, 32 << 10},
+	"POST /app/c/{handle}": {
+		aCollecting.operations + someCollections.operations + 10,
+		aCollecting.rows + someCollections.rows + 700, 512, 64 << 10,
+	},
 	"GET /app/c/{handle}/{slug}": {aCollection.operations + 10, aCollection.rows + 700, 256, 32 << 10},
 	// the collection as it was, as it is, and the page again where there is something wrong
-	"POST /app/c/{handle}/{slug}": {aCollecting.operations + 2*aCollection.operations + 10, aCollecting.rows + 2*aCollection.rows + 700, 256, 96 << 10},
+	"POST /app/c/{handle}/{slug}": {
+		aCollecting.operations + 2*aCollection.operations + 10,
+		aCollecting.rows + 2*aCollection.rows + 700, 256, 96 << 10,
+	},
 	// of the reader, and of ten workspaces
-	"GET /app/prompts/{id}/collect": {aPrompt.operations + workspaces.operations + 11*someCollections.operations, aPrompt.rows + workspaces.rows + 11*someCollections.rows, 4 << 10, 64 << 10},
+	"GET /app/prompts/{id}/collect": {
+		aPrompt.operations + workspaces.operations + 11*someCollections.operations,
+		aPrompt.rows + workspaces.rows + 11*someCollections.rows, 4 << 10, 64 << 10,
+	},
 	// with what the user takes, and with all that was sent if it is wrong
 	"GET /app/me":        {aUser.operations + aCount.operations, aUser.rows + aCount.rows, 32, aCount.allocated},
 	"POST /app/me":       {8 + aCount.operations, 8 + aCount.rows, 512, aCount.allocated},
@@ -290,11 +372,18 @@ var bounds = map[string]bound{
 	"GET /app/prompts/{id}/export": {aFile.operations + 1, aFile.rows + 1, aFile.answer, aFile.allocated},
 	// a file of 256 KiB with its lines, each with its markup
 	"GET /app/prompts/{id}/files":         {aPrompt.operations + 13, aPrompt.rows + 13, 8 << 10, 64 << 10},
-	"GET /app/prompts/{id}/files/content": {aPrompt.operations + 13, aPrompt.rows + 13, 5 << 10, 64 << 10}, "GET /app/prompts/{id}/archive": aFolder,
+	"GET /app/prompts/{id}/files/content": {aPrompt.operations + 13, aPrompt.rows + 13, 5 << 10, 64 << 10},
+	"GET /app/prompts/{id}/archive":       aFolder,
 	// and the page again where there is something wrong
-	"POST /app/prompts/{id}/files":        {aFiled.operations + aFolder.operations, aFiled.rows + aFolder.rows, 8 << 10, 256 << 10},
-	"POST /app/prompts/{id}/files/upload": {aFiled.operations + aFolder.operations, aFiled.rows + aFolder.rows, 8 << 10, 256 << 10},
-	"POST /app/prompts/new/files":         aFiled,
+	"POST /app/prompts/{id}/files": {
+		aFiled.operations + aFolder.operations,
+		aFiled.rows + aFolder.rows, 8 << 10, 256 << 10,
+	},
+	"POST /app/prompts/{id}/files/upload": {
+		aFiled.operations + aFolder.operations,
+		aFiled.rows + aFolder.rows, 8 << 10, 256 << 10,
+	},
+	"POST /app/prompts/new/files": aFiled,
 	// a picture of 1200 by 630 pixels, and two fonts for the first one
 	"GET /app/prompts/{id}/image.png": {aPrompt.operations, aPrompt.rows, 128, 16 << 10},
 	// The file stands in the answer once more, and each line of the report with its markup.
@@ -302,99 +391,187 @@ var bounds = map[string]bound{
 	"POST /app/import/undo-examples": {200 + 3*30*aDelete.operations, 14_200 + 3*30*aDelete.rows, 64, 64 << 10},
 	// each of fifty with a version of files and a second change, or the labels of one; and the form
 	// again
-	"POST /app/import/undo": {50 * (aPrompt.operations + aFiled.operations + aSave.operations), 50 * (aPrompt.rows + aFiled.rows + aSave.rows), 3 << 10, 512 << 10},
-	"GET /app/import":       aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
+	"POST /app/import/undo": {
+		50 * (aPrompt.operations + aFiled.operations + aSave.operations),
+		50 * (aPrompt.rows + aFiled.rows + aSave.rows), 3 << 10, 512 << 10,
+	},
+	"GET /app/import": aForm, "POST /app/import": {anImport.operations, anImport.rows, 10 << 10, 768 << 10},
 	// with the handle of the caller, which may be made then
-	"GET /app/w": {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10}, "POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
-	"GET /app/w/{workspace}":         {anOwnSearch.operations + 3, anOwnSearch.rows + 620, anOwnSearch.answer, anOwnSearch.allocated},
+	"GET /app/w":  {workspaces.operations + 12, workspaces.rows + 12, 256, 32 << 10},
+	"POST /app/w": {workspaces.operations + 28, workspaces.rows + 712, 256, 32 << 10},
+	"GET /app/w/{workspace}": {
+		anOwnSearch.operations + 3, anOwnSearch.rows + 620,
+		anOwnSearch.answer, anOwnSearch.allocated,
+	},
 	"GET /app/w/{workspace}/members": {aTeam.operations + 1, aTeam.rows + 20, aTeam.answer, aTeam.allocated},
-	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events, "GET /app/w/{workspace}/events.atom": events,
-	"POST /app/w/{workspace}/copies":           aCopy,
-	"POST /app/w/{workspace}/rules":            {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
-	"GET /app/prompts/{id}/proposals":          {aList.operations, aList.rows, 256, 16 << 10},
-	"POST /app/prompts/{id}/proposals":         {aList.operations + 30, aList.rows + 4000, 256, 16 << 10},
-	"GET /app/prompts/{id}/proposals/{number}": aProposal, "POST /app/prompts/{id}/proposals/{number}/reviews": aProposing,
-	"POST /app/prompts/{id}/proposals/{number}/version": aProposing, "POST /app/prompts/{id}/proposals/{number}/close": aProposing,
+	"GET /app/w/{workspace}/review":  proposals, "GET /app/w/{workspace}/events": events,
+	"GET /app/w/{workspace}/events.atom": events,
+	"POST /app/w/{workspace}/copies":     aCopy,
+	"POST /app/w/{workspace}/rules": {
+		aWorkspace.operations + aToken.operations,
+		aWorkspace.rows + 700, 512, 16 << 10,
+	},
+	"GET /app/prompts/{id}/proposals":                   {aList.operations, aList.rows, 256, 16 << 10},
+	"POST /app/prompts/{id}/proposals":                  {aList.operations + 30, aList.rows + 4000, 256, 16 << 10},
+	"GET /app/prompts/{id}/proposals/{number}":          aProposal,
+	"POST /app/prompts/{id}/proposals/{number}/reviews": aProposing,
+	"POST /app/prompts/{id}/proposals/{number}/version": aProposing,
+	"POST /app/prompts/{id}/proposals/{number}/close":   aProposing,
 	// and the page again where there is something wrong
-	"POST /app/w/{workspace}/members":          {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
-	"POST /app/w/{workspace}/members/remove":   {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
-	"POST /app/w/{workspace}/invites":          {aTeam.operations + anInvite.operations, aTeam.rows + anInvite.rows, 320, 48 << 10},
+	"POST /app/w/{workspace}/members":        {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
+	"POST /app/w/{workspace}/members/remove": {aTeam.operations + 14, aTeam.rows + 2000, 320, 48 << 10},
+	"POST /app/w/{workspace}/invites": {
+		aTeam.operations + anInvite.operations,
+		aTeam.rows + anInvite.rows, 320, 48 << 10,
+	},
 	"POST /app/w/{workspace}/invites/withdraw": {20 + 10*2, 20 + 10*552, 64, 8 << 10},
-	"GET /app/join":                            aForm, "POST /app/join": {anAcceptance.operations + 20, anAcceptance.rows + 5600, 256, 16 << 10},
+	"GET /app/join":  aForm,
+	"POST /app/join": {anAcceptance.operations + 20, anAcceptance.rows + 5600, 256, 16 << 10},
 	"GET /app/login": aForm, "POST /app/login": aForm,
-	"GET /app/admin/invites": invites, "POST /app/admin/invites": {invites.operations + anInvite.operations, invites.rows + anInvite.rows, 256, 32 << 10},
+	"GET /app/admin/invites": invites,
+	"POST /app/admin/invites": {
+		invites.operations + anInvite.operations,
+		invites.rows + anInvite.rows, 256, 32 << 10,
+	},
 	"POST /app/admin/invites/withdraw": {20 + 10*2, 20 + 10*552, 64, 8 << 10},
 	"GET /app/w/{workspace}/settings":  {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"POST /app/w/{workspace}/settings": {aWorkspace.operations + aToken.operations, aWorkspace.rows + 700, 512, 16 << 10},
+	"POST /app/w/{workspace}/settings": {
+		aWorkspace.operations + aToken.operations,
+		aWorkspace.rows + 700, 512, 16 << 10,
+	},
 	// with a look whether there are public prompts
-	"POST /app/w/{workspace}/delete":                {anOwnSearch.operations + 20, anOwnSearch.rows + 2000, 128, anOwnSearch.allocated},
+	"POST /app/w/{workspace}/delete": {
+		anOwnSearch.operations + 20,
+		anOwnSearch.rows + 2000, 128, anOwnSearch.allocated,
+	},
 	"POST /app/w/{workspace}/restore":               aWorkspace,
 	"POST /app/w/{workspace}/tokens":                {12, 1300, 512, 16 << 10},
 	"POST /app/w/{workspace}/tokens/{token}/revoke": {aToken.operations + 2, aToken.rows + 600, 64, 8 << 10},
-	"GET /app/me/tokens":                            aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10}, "POST /app/me/tokens/{token}/revoke": aToken,
-	"GET /app/u/{handle}/tokens": {aToken.operations + 4, 60, 64, 4 << 10}, "POST /app/u/{handle}/tokens/{token}/revoke": aToken,
+	"GET /app/me/tokens":                            aToken, "POST /app/me/tokens": {8, 120, 512, 8 << 10},
+	"POST /app/me/tokens/{token}/revoke":         aToken,
+	"GET /app/u/{handle}/tokens":                 {aToken.operations + 4, 60, 64, 4 << 10},
+	"POST /app/u/{handle}/tokens/{token}/revoke": aToken,
 	// the counts, the profiles of twenty users and a row of the newest prompt of each, twenty tokens
-	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/status": aCaller, "GET /app/admin/users": {2 + 20*2, 21 + 20*2, 64, 4 << 10},
+	"GET /app/admin": {aTag.operations, aTag.rows, 64, 8 << 10}, "GET /app/admin/status": aCaller,
+	"GET /app/admin/users":  {2 + 20*2, 21 + 20*2, 64, 4 << 10},
 	"GET /app/admin/tokens": {2, 22, 64, 4 << 10}, "POST /app/admin/tokens/{token}/revoke": aToken,
 	"GET /app/signin": nothing, "POST /app/signin": nothing, "POST /app/signout": nothing,
 	"POST /mcp": aMessage, "POST /mcp/t/{tag}": aMessage, "POST /mcp/u/{handle}": aMessage,
-	"POST /mcp/w/{workspace}":           {aMessage.operations + 2, aMessage.rows + 600, aMessage.answer, aMessage.allocated},
+	"POST /mcp/w/{workspace}": {
+		aMessage.operations + 2, aMessage.rows + 600,
+		aMessage.answer, aMessage.allocated,
+	},
 	"POST /mcp/c/{handle}/{collection}": aMessage,
 	// Lists read all of a user's prompts, at most 2,000, and two versions of each of a page, or a
 	// thousand versions of one.
-	"GET /ls/info": aUser, "GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10}, "POST /ls/repos": aChange,
-	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange, "DELETE /ls/repos/{owner}/{repo}": aDelete,
-	"POST /ls/repos/{owner}/{repo}/tags": {20 + 8, 300, 64, 8 << 10}, "POST /ls/likes/{owner}/{repo}": {10 + 8, 160, 64, 8 << 10},
-	"GET /ls/commits/{owner}/{repo}": aList, "GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
-	"POST /ls/commits/{owner}/{repo}": aSave,
+	"GET /ls/info": aUser, "GET /ls/settings": aUser, "GET /ls/repos": {14 + 2*100, 5200, 2 << 10, 64 << 10},
+	"POST /ls/repos":               aChange,
+	"GET /ls/repos/{owner}/{repo}": aNamed, "PATCH /ls/repos/{owner}/{repo}": aChange,
+	"DELETE /ls/repos/{owner}/{repo}":         aDelete,
+	"POST /ls/repos/{owner}/{repo}/tags":      {20 + 8, 300, 64, 8 << 10},
+	"POST /ls/likes/{owner}/{repo}":           {10 + 8, 160, 64, 8 << 10},
+	"GET /ls/commits/{owner}/{repo}":          aList,
+	"GET /ls/commits/{owner}/{repo}/{commit}": {8 + 8 + 4*50, 400, 1 << 10, 32 << 10},
+	"POST /ls/commits/{owner}/{repo}":         aSave,
 	// all files as texts, and those of a version before
-	"GET /ls/v1/platform/hub/repos/{owner}/{repo}/directories":          {aNamed.operations + aFolder.operations, aNamed.rows + aFolder.rows, 8 << 10, 128 << 10},
-	"DELETE /ls/v1/platform/hub/repos/{owner}/{repo}/directories":       aDelete,
-	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {aFiled.operations + aNamed.operations, aFiled.rows + aNamed.rows, aFiled.answer, aFiled.allocated},
+	"GET /ls/v1/platform/hub/repos/{owner}/{repo}/directories": {
+		aNamed.operations + aFolder.operations,
+		aNamed.rows + aFolder.rows, 8 << 10, 128 << 10,
+	},
+	"DELETE /ls/v1/platform/hub/repos/{owner}/{repo}/directories": aDelete,
+	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {
+		aFiled.operations + aNamed.operations,
+		aFiled.rows + aNamed.rows, aFiled.answer, aFiled.allocated,
+	},
 	// A list reads 4,000 rows of names, 100 versions of each of 100 prompts for their times, and
 	// 100 configs, of 1 MiB together; each item may have 1,000 numbers more.
-	"GET /lf/api/public/v2/prompts": {5 + 100 + 100, 14_200, 2 << 10, 64 << 10}, "POST /lf/api/public/v2/prompts": aSave,
-	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed, "DELETE /lf/api/public/v2/prompts/{name}": aDelete,
-	"GET /lf/api/public/projects": aUser,
+	"GET /lf/api/public/v2/prompts":        {5 + 100 + 100, 14_200, 2 << 10, 64 << 10},
+	"POST /lf/api/public/v2/prompts":       aSave,
+	"GET /lf/api/public/v2/prompts/{name}": aNamed, "GET /lf/api/public/prompts": aNamed,
+	"DELETE /lf/api/public/v2/prompts/{name}": aDelete,
+	"GET /lf/api/public/projects":             aUser,
 	// A list reads all of a user's prompts, at most 2,000, and of each of a page the row of its name
 	// and of a version.
 	"GET /lf/api/public/unstable/skills": {14 + 2*100, 5200 + 2*100, 512, 64 << 10},
 	// and SKILL.md; where its bytes are named alone they are looked for, as below
-	"POST /lf/api/public/unstable/skills":                             {aFiled.operations + aNamed.operations + someContents.operations, aFiled.rows + aNamed.rows + someContents.rows, 512, 2 * aFiled.allocated},
-	"GET /lf/api/public/unstable/skills/{name}":                       {aNamed.operations + 1, aNamed.rows + 1, 512, 32 << 10},
-	"PATCH /lf/api/public/unstable/skills/{name}":                     {aChange.operations + 2*aNamed.operations, aChange.rows + 2*aNamed.rows, 512, 64 << 10},
-	"GET /lf/api/public/unstable/skills/files/content":                someContents,
-	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}":  {2*aRemoval.operations + 2*aNamed.operations, 2*aRemoval.rows + 2*aNamed.rows, 512, 64 << 10},
+	"POST /lf/api/public/unstable/skills": {
+		aFiled.operations + aNamed.operations + someContents.operations,
+		aFiled.rows + aNamed.rows + someContents.rows, 512, 2 * aFiled.allocated,
+	},
+	"GET /lf/api/public/unstable/skills/{name}": {
+		aNamed.operations + 1, aNamed.rows + 1, 512, 32 << 10,
+	},
+	"PATCH /lf/api/public/unstable/skills/{name}": {
+		aChange.operations + 2*aNamed.operations,
+		aChange.rows + 2*aNamed.rows, 512, 64 << 10,
+	},
+	"GET /lf/api/public/unstable/skills/files/content": someContents,
+	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}": {
+		2*aRemoval.operations + 2*aNamed.operations,
+		2*aRemoval.rows + 2*aNamed.rows, 512, 64 << 10,
+	},
 	"DELETE /lf/api/public/unstable/skills/{name}/versions/{version}": aDelete,
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}":       {20 + 2*8, 300, 256, 8 << 10},
-	"GET /.well-known/agent-skills/index.json":                        anIndex, "GET /t/{tag}/.well-known/agent-skills/index.json": anIndex,
-	"GET /u/{handle}/.well-known/agent-skills/index.json":                       anIndex,
-	"GET /c/{handle}/{collection}/.well-known/agent-skills/index.json":          {aCollection.operations, aCollection.rows, 512, 64 << 10},
-	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/archive.zip": {aCollection.operations + aFolder.operations, aCollection.rows + aFolder.rows, aFolder.answer, aCollection.allocated + aFolder.allocated},
-	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/SKILL.md":    {aCollection.operations + aPrompt.operations, aCollection.rows + aPrompt.rows, 256, 64 << 10},
-	"GET /.well-known/agent-skills/{skill}/archive.zip":                         aFolder,
-	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip":                 aFolder, "GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
-	"GET /.well-known/agent-skills/{skill}/SKILL.md":         aPrompt,
-	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt, "GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md": aPrompt,
-	"GET /marketplace/u/{handle}/marketplace.json": aCatalogue, "GET /marketplace/me/marketplace.json": aCatalogue,
-	"GET /marketplace/w/{workspace}/marketplace.json": {aCatalogue.operations + 4, aCatalogue.rows + 600, aCatalogue.answer, aCatalogue.allocated},
-	"GET /marketplace/u/{handle}/library.zip":         nothing, "GET /marketplace/me/library.zip": nothing, "GET /marketplace/w/{workspace}/library.zip": nothing,
-	"GET /marketplace/c/{handle}/{collection}/marketplace.json": aCollected, "GET /marketplace/c/{handle}/{collection}/{package}": aCollected,
-	"GET /marketplace/packages/{id}/{version}/{package}": {aFolder.operations + 2, aFolder.rows + 2, aFolder.answer, aFolder.allocated},
-	"GET /.well-known/oauth-protected-resource":          nothing, "GET /.well-known/oauth-protected-resource/mcp": nothing,
+	"GET /.well-known/agent-skills/index.json":                        anIndex,
+	"GET /t/{tag}/.well-known/agent-skills/index.json":                anIndex,
+	"GET /u/{handle}/.well-known/agent-skills/index.json":             anIndex,
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/index.json": {
+		aCollection.operations, aCollection.rows, 512, 64 << 10,
+	},
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/archive.zip": {
+		aCollection.operations + aFolder.operations, aCollection.rows + aFolder.rows, aFolder.answer,
+		aCollection.allocated + aFolder.allocated,
+	},
+	"GET /c/{handle}/{collection}/.well-known/agent-skills/{skill}/SKILL.md": {
+		aCollection.operations + aPrompt.operations, aCollection.rows + aPrompt.rows, 256, 64 << 10,
+	},
+	"GET /.well-known/agent-skills/{skill}/archive.zip":            aFolder,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/archive.zip":    aFolder,
+	"GET /u/{handle}/.well-known/agent-skills/{skill}/archive.zip": aFolder,
+	"GET /.well-known/agent-skills/{skill}/SKILL.md":               aPrompt,
+	"GET /t/{tag}/.well-known/agent-skills/{skill}/SKILL.md":       aPrompt,
+	"GET /u/{handle}/.well-known/agent-skills/{skill}/SKILL.md":    aPrompt,
+	"GET /marketplace/u/{handle}/marketplace.json":                 aCatalogue,
+	"GET /marketplace/me/marketplace.json":                         aCatalogue,
+	"GET /marketplace/w/{workspace}/marketplace.json": {
+		aCatalogue.operations + 4, aCatalogue.rows + 600,
+		aCatalogue.answer, aCatalogue.allocated,
+	},
+	"GET /marketplace/u/{handle}/library.zip": nothing, "GET /marketplace/me/library.zip": nothing,
+	"GET /marketplace/w/{workspace}/library.zip":                nothing,
+	"GET /marketplace/c/{handle}/{collection}/marketplace.json": aCollected,
+	"GET /marketplace/c/{handle}/{collection}/{package}":        aCollected,
+	"GET /marketplace/packages/{id}/{version}/{package}": {
+		aFolder.operations + 2, aFolder.rows + 2,
+		aFolder.answer, aFolder.allocated,
+	},
+	"GET /.well-known/oauth-protected-resource":               nothing,
+	"GET /.well-known/oauth-protected-resource/mcp":           nothing,
 	"GET /.well-known/oauth-protected-resource/mcp/{rest...}": nothing,
 
 	"GET /app/{rest...}": nothing, "GET /app/static/{file}": nothing,
 
 	// whether there is one; a member is looked up
-	"GET /git/me/info/refs": aCaller, "GET /git/me.git/info/refs": aCaller, "GET /git/u/{handle}/info/refs": {aUser.operations + 4, aUser.rows + 700, 32, 8 << 10},
-	"GET /git/w/{workspace}/info/refs": {aWorkspace.operations, aWorkspace.rows, 32, 8 << 10}, "GET /git/c/{handle}/{collection}/info/refs": {aUser.operations + 8, aUser.rows + 1300, 32, 8 << 10},
-	"GET /git/me/{prompt}/info/refs": aPrompt, "GET /git/u/{handle}/{prompt}/info/refs": {aPrompt.operations + 4, aPrompt.rows + 700, 128, 8 << 10},
-	"GET /git/w/{workspace}/{prompt}/info/refs": {aPrompt.operations + aWorkspace.operations, aPrompt.rows + aWorkspace.rows, 128, 8 << 10},
-	"POST /git/me/git-upload-pack":              aShelfCloned, "POST /git/me.git/git-upload-pack": aShelfCloned, "POST /git/u/{handle}/git-upload-pack": aShelfCloned,
-	"POST /git/w/{workspace}/git-upload-pack": aShelfCloned, "POST /git/c/{handle}/{collection}/git-upload-pack": aShelfCloned,
-	"POST /git/me/{prompt}/git-upload-pack": aClone, "POST /git/u/{handle}/{prompt}/git-upload-pack": aClone,
-	"POST /git/w/{workspace}/{prompt}/git-upload-pack": {aClone.operations + aWorkspace.operations, aClone.rows + aWorkspace.rows, aClone.answer, aClone.allocated},
+	"GET /git/me/info/refs": aCaller, "GET /git/me.git/info/refs": aCaller,
+	"GET /git/u/{handle}/info/refs":              {aUser.operations + 4, aUser.rows + 700, 32, 8 << 10},
+	"GET /git/w/{workspace}/info/refs":           {aWorkspace.operations, aWorkspace.rows, 32, 8 << 10},
+	"GET /git/c/{handle}/{collection}/info/refs": {aUser.operations + 8, aUser.rows + 1300, 32, 8 << 10},
+	"GET /git/me/{prompt}/info/refs":             aPrompt,
+	"GET /git/u/{handle}/{prompt}/info/refs":     {aPrompt.operations + 4, aPrompt.rows + 700, 128, 8 << 10},
+	"GET /git/w/{workspace}/{prompt}/info/refs": {
+		aPrompt.operations + aWorkspace.operations,
+		aPrompt.rows + aWorkspace.rows, 128, 8 << 10,
+	},
+	"POST /git/me/git-upload-pack": aShelfCloned, "POST /git/me.git/git-upload-pack": aShelfCloned,
+	"POST /git/u/{handle}/git-upload-pack":              aShelfCloned,
+	"POST /git/w/{workspace}/git-upload-pack":           aShelfCloned,
+	"POST /git/c/{handle}/{collection}/git-upload-pack": aShelfCloned,
+	"POST /git/me/{prompt}/git-upload-pack":             aClone,
+	"POST /git/u/{handle}/{prompt}/git-upload-pack":     aClone,
+	"POST /git/w/{workspace}/{prompt}/git-upload-pack": {
+		aClone.operations + aWorkspace.operations,
+		aClone.rows + aWorkspace.rows, aClone.answer, aClone.allocated,
+	},
 }
 
 // work is how much processor time a request may take, in jobs: that of some requests that mean
@@ -403,14 +580,18 @@ func (b bound) work() float64 { return 20 + float64(b.allocated>>10) }
 
 // within reports what of a cost is beyond a bound.
 func (b bound) within(cost bound, work float64) error {
-	if cost.operations > b.operations || cost.rows > b.rows || cost.answer > b.answer || cost.allocated > b.allocated || work > b.work() {
+	if cost.operations > b.operations || cost.rows > b.rows || cost.answer > b.answer ||
+		cost.allocated > b.allocated || work > b.work() {
 		return fmt.Errorf("cost %+v and %.1f jobs, bound %+v and %.1f", cost, work, b, b.work())
 	}
 	return nil
 }
 
 func (b bound) most(c bound) bound {
-	return bound{max(b.operations, c.operations), max(b.rows, c.rows), max(b.answer, c.answer), max(b.allocated, c.allocated)}
+	return bound{
+		max(b.operations, c.operations), max(b.rows, c.rows), max(b.answer, c.answer),
+		max(b.allocated, c.allocated),
+	}
 }
 
 // A search looks for requests that cost more than their route may.
@@ -439,12 +620,18 @@ type search struct {
 
 // newSearch fills a library with the costliest content, and finds all routes.
 func newSearch(t *testing.T) *search {
-	s := &search{lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{}, positions: map[string]int{}, found: map[string]bound{}, work: map[string]float64{}, ok: map[string]int{}}
+	s := &search{
+		lab: newLab(t), query: map[string][]string{}, bounds: bounds, tried: map[string]int{},
+		positions: map[string]int{}, found: map[string]bound{}, work: map[string]float64{}, ok: map[string]int{},
+	}
 	for _, title := range hostileTitles {
 		s.make(prompt.Draft{Title: title, Text: "text", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public})
 	}
 	for i, text := range hostileTexts() {
-		s.make(prompt.Draft{Title: fmt.Sprint("Text ", i), Text: text, Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public})
+		s.make(prompt.Draft{
+			Title: fmt.Sprint("Text ", i), Text: text,
+			Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public,
+		})
 		time.Sleep(time.Duration(i*i) * 30 * 24 * time.Hour) // and months without prompts
 	}
 	s.make(prompt.Draft{Title: "Private", Text: "text", Visibility: prompt.Private})
@@ -489,10 +676,16 @@ func (s *search) shelf() {
 	}
 	s.ask(put("/me/profile", "Vera", `{"handle":"vera"}`), nil)
 	var shared struct{ ID string }
-	s.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, &shared)
+	s.ask(call{
+		method: http.MethodPost, path: "/prompts", user: ann,
+		body: `{"title":"Shared","text":"text","workspace":"shelf"}`,
+	}, &shared)
 	s.shared = prompt.ID(shared.ID)
 	s.rule()
-	s.ask(call{method: http.MethodPost, path: "/prompts/" + shared.ID + "/proposals", user: ann, body: `{"label":"production","version":1}`}, nil)
+	s.ask(call{
+		method: http.MethodPost, path: "/prompts/" + shared.ID + "/proposals", user: ann,
+		body: `{"label":"production","version":1}`,
+	}, nil)
 }
 
 // including makes prompts that include as many others as they may, as deep as they may, one that
@@ -537,7 +730,8 @@ func (s *search) including() {
 		s.ask(call{method: http.MethodPost, path: "/prompts/" + string(whole) + "/fork", user: user}, &made)
 		s.ids, s.forks = append(s.ids, made.ID), append(s.forks, made.ID)
 	}
-	s.ask(edit("/prompts/"+string(whole), ann, "*", `{"text":"Changed.\n`+strings.ReplaceAll(include(below), "\n", `\n`)+`"}`), nil)
+	s.ask(edit("/prompts/"+string(whole), ann, "*",
+		`{"text":"Changed.\n`+strings.ReplaceAll(include(below), "\n", `\n`)+`"}`), nil)
 }
 
 func slugs(titles []string) []string {
@@ -549,7 +743,10 @@ func slugs(titles []string) []string {
 }
 
 func (s *search) make(d prompt.Draft) {
-	body, err := json.Marshal(map[string]any{"title": d.Title, "text": d.Text, "tags": d.Tags, "visibility": d.Visibility})
+	body, err := json.Marshal(map[string]any{
+		"title": d.Title, "text": d.Text,
+		"tags": d.Tags, "visibility": d.Visibility,
+	})
 	require.NoError(s.t, err)
 	time.Sleep(time.Millisecond)
 	var made struct{ ID prompt.ID }
@@ -587,7 +784,10 @@ func (s *search) findRoutes(t *testing.T) {
 	require.NotEmpty(t, s.files)
 	for _, pattern := range web.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done", "from", "to", "label", "format", "path"}
+		s.query[pattern] = []string{
+			"sort", "tag", "q", "cursor", "show", "value", "view", "part", "back", "done",
+			"from", "to", "label", "format", "path",
+		}
 	}
 	s.query["GET /app/login"] = slices.Collect(maps.Keys(asked["GET /app/login"]))
 	for _, pattern := range marketplace.Patterns() {
@@ -602,18 +802,25 @@ func (s *search) findRoutes(t *testing.T) {
 	s.routes = append(s.routes, s.messages...)
 	for _, pattern := range langsmith.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"limit", "offset", "query", "is_public", "is_archived", "repo_type", "repo_types", "commit"}
+		s.query[pattern] = []string{
+			"limit", "offset", "query", "is_public", "is_archived",
+			"repo_type", "repo_types", "commit",
+		}
 	}
 	for _, pattern := range langfuse.Patterns() {
 		s.routes = append(s.routes, pattern)
-		s.query[pattern] = []string{"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt", "resolve", "search", "sha256Hashes"}
+		s.query[pattern] = []string{
+			"name", "version", "label", "page", "limit", "fromUpdatedAt", "toUpdatedAt",
+			"resolve", "search", "sha256Hashes",
+		}
 	}
 	slices.Sort(s.routes)
 }
 
 // hostileTitles have as many rows as can be: no two parts of them alike.
 var hostileTitles = []string{
-	scattered('a', 26, 100, "."), scattered('a', 26, 99, "."), scattered('一', 5000, 199, ""), scattered('a', 26, 66, ".b"), strings.Repeat("ﷺ", 200),
+	scattered('a', 26, 100, "."), scattered('a', 26, 99, "."), scattered('一', 5000, 199, ""),
+	scattered('a', 26, 66, ".b"), strings.Repeat("ﷺ", 200),
 	scattered('k', 11, 50, "yz "), strings.Repeat("<&\">'", 40), strings.Repeat("x", 200),
 }
 
@@ -635,7 +842,8 @@ func hostileTexts() []string {
 	fill := func(s string) string { return strings.Repeat(s, size/len([]rune(s))) }
 	half := size / 2
 	return []string{
-		fill("&"), fill(">"), fill("- "), fill("["), fill("🚀")[:4*size/2], fill("\x01"), fill("*a**b*"), fill("${a}"), fill("入"),
+		fill("&"), fill(">"), fill("- "), fill("["), fill("🚀")[:4*size/2], fill("\x01"),
+		fill("*a**b*"), fill("${a}"), fill("入"),
 		"${a:" + strings.Repeat("x", half) + "}" + strings.Repeat("${a}", half/4-10),
 		"[a]: http://" + strings.Repeat("x", half) + "\n\n" + strings.Repeat("[a]", half/3-10),
 		strings.Repeat("|", half/2) + "\n" + strings.Repeat("|-", half/4) + "\n" + strings.Repeat("|\n", half/2-10),
@@ -656,10 +864,18 @@ func some(t *rapid.T, name string) string {
 	case 2:
 		return rapid.SampledFrom(hostileTexts()).Draw(t, name)
 	case 3:
-		unit := rapid.SampledFrom([]string{"a", "é", "[", "{\"a\":", "../", "%2e", "a,", "a ", "-", "9", "\x00", "&", "{{a}}"}).Draw(t, name+" unit")
-		return strings.Repeat(unit, rapid.SampledFrom([]int{1, 9, 10, 20, 21, 200, 201, 2000, 2001, 3000, 3001, 30_000}).Draw(t, name+" times"))
+		unit := rapid.SampledFrom([]string{
+			"a", "é", "[", "{\"a\":", "../", "%2e", "a,", "a ", "-", "9", "\x00", "&",
+			"{{a}}",
+		}).Draw(t, name+" unit")
+		return strings.Repeat(unit, rapid.SampledFrom(
+			[]int{1, 9, 10, 20, 21, 200, 201, 2000, 2001, 3000, 3001, 30_000}).Draw(t, name+" times"))
 	case 4:
-		return rapid.SampledFrom([]string{"newest", "most-liked", "updated", "title", "public", "private", "like", "text", "text,data", "true", "source", "split", "results", "chat", "add-variable", "1", "2", "100", "common", "提示"}).Draw(t, name)
+		return rapid.SampledFrom([]string{
+			"newest", "most-liked", "updated", "title", "public", "private", "like",
+			"text", "text,data", "true", "source", "split", "results", "chat", "add-variable", "1", "2", "100",
+			"common", "提示",
+		}).Draw(t, name)
 	}
 	return rapid.String().Draw(t, name)
 }
@@ -680,10 +896,16 @@ func (s *search) forge(t *rapid.T, route string) url.Values {
 		sort, scope, at string // scope is what Service calls the list
 	}
 	mine := func(sort promptdb.Sort) string { return fmt.Sprintf(`mine %q "" %s false  [] ""`, ann, sort) }
-	prompts := []list{{"newest", `prompts newest [] ""`, age}, {"most-liked", `prompts most-liked [] ""`, score + "|" + age}}
+	prompts := []list{
+		{"newest", `prompts newest [] ""`, age},
+		{"most-liked", `prompts most-liked [] ""`, score + "|" + age},
+	}
 	lists := map[string][]list{
 		"GET /prompts": prompts, "GET /app": prompts,
-		"GET /me/prompts":        {{"newest", mine(promptdb.ByNewest), own}, {"title", mine(promptdb.ByTitle), title + "\x00" + own}},
+		"GET /me/prompts": {
+			{"newest", mine(promptdb.ByNewest), own},
+			{"title", mine(promptdb.ByTitle), title + "\x00" + own},
+		},
 		"GET /app/mine":          {{"", mine(promptdb.ByNewest), own}},
 		"GET /me/votes":          {{"", fmt.Sprintf("votes %q none", ann), age}},
 		"GET /app/votes":         {{"", fmt.Sprintf("votes %q none", ann), age}},
@@ -731,7 +953,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	}
 	skill := either("skill", id)
 	if isMessage {
-		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}", either("workspace", "shelf"), "{collection}", either("collection", "support")).Replace(path)
+		path = strings.NewReplacer("{tag}", either("tag", "text"), "{handle}", either("handle", "anna"), "{workspace}",
+			either("workspace", "shelf"), "{collection}", either("collection", "support")).Replace(path)
 	}
 	numbers := []string{"1", "2", "0", "-1", "9223372036854775807"}
 	if whole {
@@ -774,11 +997,15 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	if whole && isOfSkills(route) {
 		name = "a-skill"
 	}
-	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}", either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
-		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}", either("principal", "vera", "cooks"),
-		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number, "{number}", number, "{other}", either("other number", numbers...),
+	path = strings.NewReplacer("{id}", id, "{tag}", either("tag", "text", "data"), "{handle}",
+		either("handle", handles...), "{token}", either("token", s.token.ID), "{invite}", either("invite", s.invite),
+		"{workspace}", either("workspace", "shelf"), "{kind}", either("kind", "person", "role"), "{principal}",
+		either("principal", "vera", "cooks"),
+		"{slug}", either("slug", slugsOf(route)...), "{rest...}", part, "{skill}", skill, "{version}", number,
+		"{number}", number, "{other}", either("other number", numbers...),
 		"{label}", either("label", labels...), "{file}", either("file", files...), "{name}", name,
-		"{owner}", either("owner", "-"), "{repo}", name, "{commit}", either("commit", "latest", "00000001"), "{package}", part+".zip", "{collection}", part, "{prompt}", part, "{$}", "").Replace(path)
+		"{owner}", either("owner", "-"), "{repo}", name, "{commit}", either("commit", "latest", "00000001"),
+		"{package}", part+".zip", "{collection}", part, "{prompt}", part, "{$}", "").Replace(path)
 	if !isPage && !isMessage && !isNamed && !isMarket && !isGit {
 		path = api.Prefix + path
 	}
@@ -807,7 +1034,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 			query.Set(name, string(rapid.SampledFrom(format.Formats()).Draw(t, name)))
 			continue
 		case "fromUpdatedAt", "toUpdatedAt":
-			query.Set(name, rapid.SampledFrom([]string{"1999-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "x"}).Draw(t, name))
+			query.Set(name, rapid.SampledFrom(
+				[]string{"1999-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "x"}).Draw(t, name))
 			continue
 		}
 		query.Set(name, some(t, name))
@@ -827,7 +1055,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	s.method = ""
 	values := maps.Clone(fitting[route])
 	for name, v := range values {
-		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed, "{imported}", s.imported).Replace(v)
+		values[name] = strings.NewReplacer("{secret}", s.secret, "{shared}", string(s.shared), "{public}", s.listed,
+			"{imported}", s.imported).Replace(v)
 	}
 	switch may := whole || rapid.Bool().Draw(t, "fits"); {
 	case isGit && body != nil:
@@ -862,7 +1091,8 @@ func (s *search) request(t *rapid.T, route string) *http.Request {
 	r.Header.Set("Content-Type", kind)
 	r.Header.Set("If-Match", "*")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Accept-Encoding", rapid.SampledFrom([]string{"", "gzip"}).Draw(t, "encoding")) // small, but made of all
+	// small, but made of all
+	r.Header.Set("Accept-Encoding", rapid.SampledFrom([]string{"", "gzip"}).Draw(t, "encoding"))
 	who, role := now.AuthorName, "admin"
 	if !whole {
 		who = rapid.SampledFrom([]string{ann, ann, "Vera", ""}).Draw(t, "who")
@@ -890,7 +1120,11 @@ func (s *search) wants(t *rapid.T, path string) string {
 	if err != nil || !utf8.ValidString(unescaped) || strings.ContainsAny(unescaped, "?# ") {
 		return refs
 	}
-	answer := serve(s.t, s.doors, call{method: http.MethodPost, path: path, user: ann, body: refs, header: http.Header{"Content-Type": {git.RequestType}}}).Body.String()
+	answer := serve(s.t, s.doors,
+		call{
+			method: http.MethodPost, path: path, user: ann, body: refs,
+			header: http.Header{"Content-Type": {git.RequestType}},
+		}).Body.String()
 	asked := line("command=fetch\n") + "0001"
 	for _, found := range regexp.MustCompile(`(?m)^[0-9a-f]{4}([0-9a-f]{40}) `).FindAllStringSubmatch(answer, -1) {
 		asked += line("want " + found[1] + "\n")
@@ -908,11 +1142,17 @@ func (s *search) aPackage(t *rapid.T, shelf, below string) string {
 		Plugins []struct{ Source struct{ URL string } }
 	}
 	read := func() *httptest.ResponseRecorder {
-		return serve(s.t, s.doors, call{method: http.MethodGet, path: marketplace.Prefix + shelf + "/marketplace.json", header: http.Header{"Authorization": {"Bearer " + s.reader.Secret}}})
+		return serve(s.t, s.doors, call{
+			method: http.MethodGet, path: marketplace.Prefix + shelf + "/marketplace.json",
+			header: http.Header{"Authorization": {"Bearer " + s.reader.Secret}},
+		})
 	}
 	answer := read()
 	if answer.Code != http.StatusOK { // it was revoked, or ann's account was erased
-		s.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"Installer","scopes":["read"]}`}, &s.reader)
+		s.ask(call{
+			method: http.MethodPost, path: "/me/tokens", user: ann,
+			body: `{"name":"Installer","scopes":["read"]}`,
+		}, &s.reader)
 		answer = read()
 	}
 	require.NoError(s.t, json.Unmarshal(answer.Body.Bytes(), &list))
@@ -950,7 +1190,10 @@ func (s *search) proposed(open bool) known {
 	k := known{AuthorName: ann}
 	s.ask(call{method: http.MethodGet, path: path, user: ann}, &k)
 	k.AuthorName = ann
-	do(call{method: http.MethodPost, path: path + "/proposals", body: fmt.Sprintf(`{"label":"production","version":%d}`, k.Version)})
+	do(call{
+		method: http.MethodPost, path: path + "/proposals",
+		body: fmt.Sprintf(`{"label":"production","version":%d}`, k.Version),
+	})
 	var list struct{ Items []struct{ Number int64 } }
 	s.ask(call{method: http.MethodGet, path: path + "/proposals", user: ann}, &list)
 	k.Proposal = list.Items[0].Number
@@ -962,7 +1205,8 @@ func (s *search) proposed(open bool) known {
 
 // rule has production of the shelf ask for approvals.
 func (s *search) rule() {
-	c := put("/workspaces/shelf/rules", ann, `{"rules":[{"label":"production","names":"*","approvals":3,"authors":true}]}`)
+	c := put("/workspaces/shelf/rules", ann,
+		`{"rules":[{"label":"production","names":"*","approvals":3,"authors":true}]}`)
 	c.header = http.Header{"If-Match": {"*"}}
 	s.ask(c, nil)
 }
@@ -1028,9 +1272,15 @@ func (s *search) ready(route, id string) known {
 			do(call{method: http.MethodDelete, path: fmt.Sprint("/collections/me/tag", i)})
 		}
 		do(call{method: http.MethodDelete, path: "/collections/me/support"})
-		do(call{method: http.MethodPost, path: "/collections", body: `{"slug":"support","visibility":"public","items":` + listed + `}`})
+		do(call{
+			method: http.MethodPost, path: "/collections",
+			body: `{"slug":"support","visibility":"public","items":` + listed + `}`,
+		})
 	case strings.Contains(route, "{workspace}/tokens/{token}"):
-		s.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &s.token)
+		s.ask(call{
+			method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann,
+			body: `{"name":"CI","scopes":["read"]}`,
+		}, &s.token)
 	case strings.Contains(route, "tokens/{token}"):
 		do(call{method: http.MethodDelete, path: s.path("/me/tokens/{token}")})
 		s.makeToken()
@@ -1039,15 +1289,25 @@ func (s *search) ready(route, id string) known {
 			do(put("/prompts/"+id+"/labels/production", now.AuthorName, fmt.Sprintf(`{"version":%d}`, n)))
 		}
 	case strings.Contains(route, " /lf/"), strings.HasPrefix(route, "DELETE /ls/"), isOfSkills(route):
-		do(call{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", body: `{"name":"private","prompt":"text","labels":["production"]}`})
+		do(call{
+			method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts",
+			body: `{"name":"private","prompt":"text","labels":["production"]}`,
+		})
 		if isOfSkills(route) {
 			const skills = langfuse.Prefix + "/api/public/unstable/skills"
-			do(call{method: http.MethodPost, path: skills, body: `{"files":[` + skillFile + `,{"path":"a.txt","content":"a"}]}`})
+			do(call{
+				method: http.MethodPost, path: skills,
+				body: `{"files":[` + skillFile + `,{"path":"a.txt","content":"a"}]}`,
+			})
 			for _, n := range []string{"1", "2"} {
-				do(call{method: http.MethodPatch, path: skills + "/a-skill/versions/" + n, body: `{"labels":["production"]}`})
+				do(call{
+					method: http.MethodPatch, path: skills + "/a-skill/versions/" + n,
+					body: `{"labels":["production"]}`,
+				})
 			}
 		}
-	case strings.Contains(route, "/versions/{version}") && !strings.HasPrefix(route, "GET"), strings.HasSuffix(route, "/compare"):
+	case strings.Contains(route, "/versions/{version}") && !strings.HasPrefix(route, "GET"),
+		strings.HasSuffix(route, "/compare"):
 		change(id, now.AuthorName)
 	case strings.Contains(route, "/upstream"):
 		change(now.Origin.ID, ann)
@@ -1057,10 +1317,23 @@ func (s *search) ready(route, id string) known {
 
 // asked are parameters that mean something, by route.
 var asked = map[string]map[string][]string{
-	"GET /prompts":                        {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"}, "scope": {"public", "all"}, "limit": {"20"}, "fields": {"text"}},
-	"GET /me/prompts":                     {"sort": {"newest", "updated", "title"}, "q": {"common", "absent"}, "limit": {"100"}},
-	"GET /app":                            {"sort": {"newest", "most-liked", "hot", "best", "trending"}, "tag": {"text", "data"}, "q": {"", "common"}},
-	"GET /app/login":                      {"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"}, "challenge": {strings.Repeat("a", 64)}},
+	"GET /prompts": {
+		"sort": {"newest", "most-liked", "hot", "best", "trending"},
+		"tag":  {"text"}, "q": {"common", "text 1", "common -absent", "author:ann", "author:nobody"},
+		"scope": {"public", "all"}, "limit": {"20"}, "fields": {"text"},
+	},
+	"GET /me/prompts": {
+		"sort": {"newest", "updated", "title"},
+		"q":    {"common", "absent"}, "limit": {"100"},
+	},
+	"GET /app": {
+		"sort": {"newest", "most-liked", "hot", "best", "trending"},
+		"tag":  {"text", "data"}, "q": {"", "common"},
+	},
+	"GET /app/login": {
+		"port": {"2000"}, "state": {"ABCDEFGHIJKLMNOPQR"},
+		"challenge": {strings.Repeat("a", 64)},
+	},
 	"GET /app/prompts/{id}/files":         {"path": {"SKILL.md"}},
 	"GET /app/prompts/{id}/files/content": {"path": {"SKILL.md"}},
 	"GET /prompts/{id}/files/content":     {"path": {"SKILL.md"}},
@@ -1069,7 +1342,9 @@ var asked = map[string]map[string][]string{
 	"GET /prompts/{id}/export":            {"format": formats()},
 	"POST /prompts/{id}/upstream/merge":   {"take": {"theirs"}},
 	"POST /import":                        {"dryRun": {"true", "false"}, "update": {"true", "false"}},
-	"GET " + langfuse.Prefix + "/api/public/unstable/skills/files/content": {"sha256Hashes": {"ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="}},
+	"GET " + langfuse.Prefix + "/api/public/unstable/skills/files/content": {
+		"sha256Hashes": {"ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="},
+	},
 	"GET /lf/api/public/prompts": {"name": {"private"}},
 }
 
@@ -1115,44 +1390,93 @@ const (
 
 // fitting are the bodies of routes that take no prompt: what they mean something with.
 var fitting = map[string]map[string]string{
-	"PUT /me/profile": {"handle": "anna", "name": drawn, "about": drawn}, "POST /app/me": {"handle": "anna", "name": drawn},
-	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn}, "POST /workspaces/{workspace}/tokens": {"name": drawn, "scopes": `["read"]`},
+	"PUT /me/profile":  {"handle": "anna", "name": drawn, "about": drawn},
+	"POST /app/me":     {"handle": "anna", "name": drawn},
+	"POST /workspaces": {"handle": newTag}, "PATCH /workspaces/{workspace}": {"about": drawn},
+	"POST /workspaces/{workspace}/tokens":                    {"name": drawn, "scopes": `["read"]`},
 	"PUT /workspaces/{workspace}/members/{kind}/{principal}": {"role": "reader"},
-	"POST /invites/accept": {"secret": "{secret}"}, "POST /app/join": {"secret": "{secret}"}, "POST /session": {"name": "chief", "password": aPassword},
-	"POST /resets": {"name": "chief"}, "PUT /me/password": {"current": aPassword, "password": aPassword}, "POST /resets/accept": {"secret": "{secret}", "password": drawn}, "POST /logins": {"code": "{secret}", "secret": "x"},
-	"POST /app/login": {"port": "2000", "state": "ABCDEFGHIJKLMNOPQR", "challenge": strings.Repeat("a", 64)}, "POST /app/admin/invites": {"uses": "1", "days": "1"},
-	"POST /app/admin/invites/withdraw": {"id": "{secret}"}, "POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
-	"POST /invites": {"workspaces": `[{"handle":"shelf","role":"reader"}]`}, "POST /app/w/{workspace}/invites": {"role": "reader", "uses": "1", "days": "7"},
-	"POST /app/w": {"handle": newTag}, "POST /app/w/{workspace}/settings": {"name": drawn, "about": drawn}, "POST /app/w/{workspace}/tokens": {"name": drawn, "scope": "read", "days": "7"},
-	"POST /collections": {"slug": newTag, "items": "{public}"}, "PATCH /collections/{handle}/{slug}": {"name": drawn, "items": "{public}"},
-	"POST /app/c/{handle}": {"name": drawn, "slug": newTag}, "POST /app/c/{handle}/{slug}": {"do": "add", "prompt": "private"},
-	"POST /workspaces/{workspace}/copies": {"prompt": "{shared}"}, "POST /app/w/{workspace}/copies": {"prompt": "{shared}"},
-	"POST /app/w/{workspace}/rules":                     {"revision": "1", "label1": "production", "names1": drawn, "approvals1": "1"},
+	"POST /invites/accept":                                   {"secret": "{secret}"},
+	"POST /app/join":                                         {"secret": "{secret}"},
+	"POST /session":                                          {"name": "chief", "password": aPassword},
+	"POST /resets":                                           {"name": "chief"},
+	"PUT /me/password":                                       {"current": aPassword, "password": aPassword},
+	"POST /resets/accept":                                    {"secret": "{secret}", "password": drawn},
+	"POST /logins":                                           {"code": "{secret}", "secret": "x"},
+	"POST /app/login": {
+		"port": "2000", "state": "ABCDEFGHIJKLMNOPQR",
+		"challenge": strings.Repeat("a", 64),
+	},
+	"POST /app/admin/invites":                  {"uses": "1", "days": "1"},
+	"POST /app/admin/invites/withdraw":         {"id": "{secret}"},
+	"POST /app/w/{workspace}/invites/withdraw": {"id": "{secret}"},
+	"POST /invites":                            {"workspaces": `[{"handle":"shelf","role":"reader"}]`},
+	"POST /app/w/{workspace}/invites":          {"role": "reader", "uses": "1", "days": "7"},
+	"POST /app/w":                              {"handle": newTag},
+	"POST /app/w/{workspace}/settings":         {"name": drawn, "about": drawn},
+	"POST /app/w/{workspace}/tokens":           {"name": drawn, "scope": "read", "days": "7"},
+	"POST /collections":                        {"slug": newTag, "items": "{public}"},
+	"PATCH /collections/{handle}/{slug}":       {"name": drawn, "items": "{public}"},
+	"POST /app/c/{handle}":                     {"name": drawn, "slug": newTag},
+	"POST /app/c/{handle}/{slug}":              {"do": "add", "prompt": "private"},
+	"POST /workspaces/{workspace}/copies":      {"prompt": "{shared}"},
+	"POST /app/w/{workspace}/copies":           {"prompt": "{shared}"},
+	"POST /app/w/{workspace}/rules": {
+		"revision": "1", "label1": "production",
+		"names1": drawn, "approvals1": "1",
+	},
 	"POST /app/prompts/{id}/proposals":                  {"label": "production", "version": "1", "message": drawn},
-	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "POST /app/prompts/{id}/proposals/{number}/version": {"version": "1"},
-	"POST /prompts/{id}/proposals": {"label": "production", "version": "1"}, "PUT /prompts/{id}/proposals/{number}": {"version": "1"},
-	"POST /prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn}, "PUT /workspaces/{workspace}/rules": {"rules": "[]"},
-	"POST /app/w/{workspace}/members": {"principal": "vera", "role": "reader"}, "POST /app/w/{workspace}/members/remove": {"principal": "vera"},
-	"POST /me/tokens": {"name": drawn, "scopes": `["read"]`}, "POST /app/me/tokens": {"name": drawn, "scope": "read", "days": "7"},
-	"PUT /prompts/{id}/files":      {"files": `[{"path":"a.txt","content":"one"},{"path":"b/c.txt","content":"two"}]`},
-	"POST /app/prompts/{id}/files": {"name": "a.txt", "text": drawn, "do": "add", "revision": current},
-	"PUT /prompts/{id}/hidden":     {"reason": drawn}, "POST /app/prompts/{id}/hide": {"reason": drawn},
-	"PUT /prompts/{id}/labels/{label}": {"version": "1"}, "POST /app/prompts/{id}/labels": {"label": "production", "version": "1"},
-	"POST /app/prompts/{id}/labels/remove": {"label": "production"}, "POST /app/prompts/{id}/labels/undo": {"label": "production"},
-	"POST /app/import/undo":                        {"made": "{imported}"},
-	"POST /prompts/{id}/versions/{version}/recall": {"reason": drawn}, "POST /app/prompts/{id}/versions/{version}/recall": {"reason": drawn},
-	"POST /suggestions": {"title": drawn, "text": drawn}, "POST /prompts/{id}/render": {"values": "{}"}, "POST /app/prompts/{id}/fill": {"v0": drawn},
-	"PUT /prompts/{id}/vote": {"value": "like"}, "POST /app/prompts/{id}/vote": {"value": "like"},
-	"PUT /tags/{tag}": {"displayName": drawn, "active": "true"}, "POST /app/prompts/{id}/visibility": {"to": "public", "revision": current},
-	"POST /app/admin/tags": {"tag": newTag, "name": drawn, "order": "1"}, "POST /app/signin": {"name": "Ann"}, "POST /app/prompts/{id}/versions/{version}/restore": {"revision": current},
-	"POST /app/prompts/{id}/edit":                               {"title": drawn, "text": drawn, "visibility": "public", "revision": current},
+	"POST /app/prompts/{id}/proposals/{number}/reviews": {"verdict": "comment", "text": drawn},
+	"POST /app/prompts/{id}/proposals/{number}/version": {"version": "1"},
+	"POST /prompts/{id}/proposals":                      {"label": "production", "version": "1"},
+	"PUT /prompts/{id}/proposals/{number}":              {"version": "1"},
+	"POST /prompts/{id}/proposals/{number}/reviews":     {"verdict": "comment", "text": drawn},
+	"PUT /workspaces/{workspace}/rules":                 {"rules": "[]"},
+	"POST /app/w/{workspace}/members":                   {"principal": "vera", "role": "reader"},
+	"POST /app/w/{workspace}/members/remove":            {"principal": "vera"},
+	"POST /me/tokens":                                   {"name": drawn, "scopes": `["read"]`},
+	"POST /app/me/tokens":                               {"name": drawn, "scope": "read", "days": "7"},
+	"PUT /prompts/{id}/files": {
+		"files": `[{"path":"a.txt","content":"one"},{"path":"b/c.txt","content":"two"}]`,
+	},
+	"POST /app/prompts/{id}/files": {
+		"name": "a.txt", "text": drawn,
+		"do": "add", "revision": current,
+	},
+	"PUT /prompts/{id}/hidden":                          {"reason": drawn},
+	"POST /app/prompts/{id}/hide":                       {"reason": drawn},
+	"PUT /prompts/{id}/labels/{label}":                  {"version": "1"},
+	"POST /app/prompts/{id}/labels":                     {"label": "production", "version": "1"},
+	"POST /app/prompts/{id}/labels/remove":              {"label": "production"},
+	"POST /app/prompts/{id}/labels/undo":                {"label": "production"},
+	"POST /app/import/undo":                             {"made": "{imported}"},
+	"POST /prompts/{id}/versions/{version}/recall":      {"reason": drawn},
+	"POST /app/prompts/{id}/versions/{version}/recall":  {"reason": drawn},
+	"POST /suggestions":                                 {"title": drawn, "text": drawn},
+	"POST /prompts/{id}/render":                         {"values": "{}"},
+	"POST /app/prompts/{id}/fill":                       {"v0": drawn},
+	"PUT /prompts/{id}/vote":                            {"value": "like"},
+	"POST /app/prompts/{id}/vote":                       {"value": "like"},
+	"PUT /tags/{tag}":                                   {"displayName": drawn, "active": "true"},
+	"POST /app/prompts/{id}/visibility":                 {"to": "public", "revision": current},
+	"POST /app/admin/tags":                              {"tag": newTag, "name": drawn, "order": "1"},
+	"POST /app/signin":                                  {"name": "Ann"},
+	"POST /app/prompts/{id}/versions/{version}/restore": {"revision": current},
+	"POST /app/prompts/{id}/edit": {
+		"title": drawn, "text": drawn,
+		"visibility": "public", "revision": current,
+	},
 	"POST /app/prompts/{id}/upstream":                           {"take": "theirs"},
 	"PATCH /lf/api/public/v2/prompts/{name}/versions/{version}": {"newLabels": `["production","b"]`},
-	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"}, "POST /ls/repos": {"repo_handle": drawn},
-	"POST /lf/api/public/unstable/skills":                               {"files": `[` + skillFile + `,{"path":"a.txt","content":"a"}]`},
-	"PATCH /lf/api/public/unstable/skills/{name}":                       {"tags": `["text","b"]`},
-	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}":    {"labels": `["production","b"]`},
-	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {"files": `{"a.txt":{"type":"file","content":"b"}}`},
+	"POST /ls/likes/{owner}/{repo}":                             {"like": "true"},
+	"POST /ls/repos":                                            {"repo_handle": drawn},
+	"POST /lf/api/public/unstable/skills": {
+		"files": `[` + skillFile + `,{"path":"a.txt","content":"a"}]`,
+	},
+	"PATCH /lf/api/public/unstable/skills/{name}":                    {"tags": `["text","b"]`},
+	"PATCH /lf/api/public/unstable/skills/{name}/versions/{version}": {"labels": `["production","b"]`},
+	"POST /ls/v1/platform/hub/repos/{owner}/{repo}/directories/commits": {
+		"files": `{"a.txt":{"type":"file","content":"b"}}`,
+	},
 }
 
 // skillFile is the SKILL.md of a skill of ann's, as Langfuse takes it.
@@ -1193,11 +1517,17 @@ func version(t *rapid.T) string {
 		labels = append(labels, prompt.Latest)
 	}
 	b, err := json.Marshal(map[string]any{
-		"name": nameOf(t, false), "prompt": rapid.SampledFrom(hostileTexts()).Draw(t, "prompt"), "labels": labels, "newLabels": labels,
-		"config": some(t, "config"), "like": true, "tag_name": "production", "commit_id": "latest", "repo_handle": nameOf(t, false), "is_public": true,
-		"manifest": map[string]any{"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"}, "kwargs": map[string]any{
-			"template_format": rapid.SampledFrom([]string{"f-string", "mustache"}).Draw(t, "syntax"), "template": rapid.SampledFrom(hostileTexts()).Draw(t, "template"),
-		}},
+		"name": nameOf(t, false), "prompt": rapid.SampledFrom(hostileTexts()).Draw(t, "prompt"),
+		"labels": labels, "newLabels": labels,
+		"config": some(t, "config"), "like": true, "tag_name": "production", "commit_id": "latest",
+		"repo_handle": nameOf(t, false), "is_public": true,
+		"manifest": map[string]any{
+			"lc": 1, "type": "constructor",
+			"id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"}, "kwargs": map[string]any{
+				"template_format": rapid.SampledFrom([]string{"f-string", "mustache"}).Draw(t, "syntax"),
+				"template":        rapid.SampledFrom(hostileTexts()).Draw(t, "template"),
+			},
+		},
 		"tags": []string{"text", some(t, "tag")},
 	})
 	require.NoError(t, err)
@@ -1216,8 +1546,10 @@ func (s *search) body(t *rapid.T, method string, form, whole bool) (io.Reader, s
 	values := map[string]any{}
 	fields := url.Values{}
 	for _, name := range []string{
-		"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision", "key", "tag", "order", "label", "version",
-		"kind", "role", "content", "handle", "about", "scope", "days", "vname", "vtype", "vchoices", "description", "message", "do",
+		"title", "text", "value", "reason", "visibility", "displayName", "v0", "v1", "name", "back", "to", "revision",
+		"key", "tag", "order", "label", "version",
+		"kind", "role", "content", "handle", "about", "scope", "days", "vname", "vtype", "vchoices",
+		"description", "message", "do",
 	} {
 		if rapid.Bool().Draw(t, name+" sent") {
 			v := some(t, name)
@@ -1230,10 +1562,14 @@ func (s *search) body(t *rapid.T, method string, form, whole bool) (io.Reader, s
 	}
 	if whole || rapid.Bool().Draw(t, "valid") {
 		values = map[string]any{
-			"title": rapid.SampledFrom(hostileTitles).Draw(t, "good title"), "text": rapid.SampledFrom(hostileTexts()).Draw(t, "good text"),
+			"title":      rapid.SampledFrom(hostileTitles).Draw(t, "good title"),
+			"text":       rapid.SampledFrom(hostileTexts()).Draw(t, "good text"),
 			"visibility": "public", "tags": []string{"text", "data"},
 		}
-		fields = url.Values{"title": {values["title"].(string)}, "text": {values["text"].(string)}, "visibility": {"public"}, "to": {"public"}, "value": {"like"}, "revision": {"1"}, "reason": {"r"}}
+		fields = url.Values{
+			"title": {values["title"].(string)}, "text": {values["text"].(string)},
+			"visibility": {"public"}, "to": {"public"}, "value": {"like"}, "revision": {"1"}, "reason": {"r"},
+		}
 	}
 	if form {
 		return strings.NewReader(fields.Encode()), "application/x-www-form-urlencoded"
@@ -1246,14 +1582,25 @@ func (s *search) body(t *rapid.T, method string, form, whole bool) (io.Reader, s
 // message draws a message of the Model Context Protocol: one that means something with values of
 // all sizes, or one that means nothing.
 func (s *search) message(t *rapid.T) string {
-	name := rapid.SampledFrom([]string{string(s.ids[0]), "@" + some(t, "owner") + "/x", some(t, "a name")}).Draw(t, "named")
-	params := map[string]any{"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"), "arguments": map[string]any{some(t, "argument"): some(t, "argument value")}}
+	name := rapid.SampledFrom([]string{string(s.ids[0]), "@" + some(t, "owner") + "/x", some(t, "a name")}).Draw(t,
+		"named")
+	params := map[string]any{
+		"name": name, "cursor": some(t, "cursor"), "uri": some(t, "uri"),
+		"arguments": map[string]any{some(t, "argument"): some(t, "argument value")},
+	}
 	switch rapid.IntRange(0, 7).Draw(t, "params are") {
 	case 4, 5:
-		params["name"] = rapid.SampledFrom([]string{"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest", "update_prompt", "vote_prompt", "read_file"}).Draw(t, "tool")
+		params["name"] = rapid.SampledFrom(
+			[]string{
+				"search_prompts", "get_prompt", "render_prompt", "list_tags", "save_prompt", "suggest",
+				"update_prompt", "vote_prompt", "read_file",
+			}).Draw(t, "tool")
 		params["arguments"] = map[string]any{
-			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"), "values": map[string]any{"a": some(t, "value")}, "path": some(t, "file"),
-			"files": map[string]any{"set": []any{map[string]any{"path": some(t, "set file"), "content": some(t, "set content")}}, "remove": []string{}},
+			"id": name, "title": some(t, "title"), "content": some(t, "content"), "query": some(t, "query"),
+			"values": map[string]any{"a": some(t, "value")}, "path": some(t, "file"),
+			"files": map[string]any{"set": []any{
+				map[string]any{"path": some(t, "set file"), "content": some(t, "set content")},
+			}, "remove": []string{}},
 		}
 		// a tool takes no others than its own
 		for _, other := range []string{"title", "content", "query", "values", "path", "files"} {
@@ -1262,7 +1609,8 @@ func (s *search) message(t *rapid.T) string {
 			}
 		}
 	case 6:
-		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") + rapid.SampledFrom([]string{"", "/SKILL.md"}).Draw(t, "below")
+		params["uri"] = "skill://" + strings.ToLower(name) + "/" + some(t, "slug") +
+			rapid.SampledFrom([]string{"", "/SKILL.md"}).Draw(t, "below")
 	case 0:
 		delete(params, "cursor")
 		delete(params, "arguments")
@@ -1272,10 +1620,19 @@ func (s *search) message(t *rapid.T) string {
 		params["ref"] = map[string]any{"type": "ref/prompt", "name": name}
 		params["argument"] = map[string]any{"name": some(t, "completed"), "value": some(t, "typed")}
 	case 3:
-		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") + strings.Repeat(some(t, "junk"), 20)
+		return rapid.SampledFrom([]string{"[", "{\"id\":", "[[", "{}", "\"", "\x00"}).Draw(t, "no JSON") +
+			strings.Repeat(some(t, "junk"), 20)
 	}
-	s.method = rapid.SampledFrom([]string{"prompts/list", "prompts/get", "completion/complete", "initialize", "resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get", "resources/list", "resources/directory/read", some(t, "method")}).Draw(t, "method")
-	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"), "method": s.method, "params": params})
+	s.method = rapid.SampledFrom([]string{
+		"prompts/list", "prompts/get", "completion/complete", "initialize",
+		"resources/read", "subscriptions/listen", "tools/call", "tools/call", "tools/list", "skills/list", "skills/get",
+		"resources/list", "resources/directory/read", some(t, "method"),
+	}).Draw(t, "method")
+	b, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0",
+		"id":      rapid.SampledFrom([]any{1, "x", some(t, "id")}).Draw(t, "id is"),
+		"method":  s.method, "params": params,
+	})
 	require.NoError(t, err)
 	return string(b)
 }
@@ -1415,7 +1772,10 @@ func (s *search) served(route string) bool {
 }
 
 // paged are routes whose positions are forged.
-var paged = []string{"GET /prompts", "GET /app", "GET /me/prompts", "GET /app/mine", "GET /me/votes", "GET /app/votes", "GET /moderation/hidden"}
+var paged = []string{
+	"GET /prompts", "GET /app", "GET /me/prompts", "GET /app/mine", "GET /me/votes",
+	"GET /app/votes", "GET /moderation/hidden",
+}
 
 // revealing reports whether what was tried of a route says what it may cost.
 func (s *search) revealing(route string) bool {
@@ -1426,17 +1786,23 @@ func (s *search) revealing(route string) bool {
 // labels, so that later requests find them.
 func (s *search) bringBack() {
 	calls := []call{
-		by("admin", put("/tags/text", ann, `{"displayName":"Text","active":true}`)), by("admin", put("/tags/data", ann, `{"displayName":"Data","active":true}`)),
-		{method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", user: ann, body: `{"name":"made/here","prompt":"text"}`},
+		by("admin", put("/tags/text", ann, `{"displayName":"Text","active":true}`)),
+		by("admin", put("/tags/data", ann, `{"displayName":"Data","active":true}`)),
+		{
+			method: http.MethodPost, path: langfuse.Prefix + "/api/public/v2/prompts", user: ann,
+			body: `{"name":"made/here","prompt":"text"}`,
+		},
 		{method: http.MethodDelete, path: s.path("/me/tokens/{token}"), user: ann},
 		{method: http.MethodDelete, path: s.path("/workspaces/shelf/tokens/{token}"), user: ann},
 		{method: http.MethodPost, path: "/workspaces/shelf/restore", user: ann},
 	}
 	for i, id := range s.ids {
 		path := "/prompts/" + string(id)
-		calls = append(calls, call{method: http.MethodPost, path: path + "/restore", user: ann}, by("admin", call{method: http.MethodDelete, path: path + "/hidden", user: ann}))
+		calls = append(calls, call{method: http.MethodPost, path: path + "/restore", user: ann},
+			by("admin", call{method: http.MethodDelete, path: path + "/hidden", user: ann}))
 		if i%2 == 0 { // the others stay as they were made
-			calls = append(calls, edit(path, ann, "*", fmt.Sprintf(`{"description":%q}`, rand.Text())), put(path+"/labels/production", ann, `{"version":1}`))
+			calls = append(calls, edit(path, ann, "*", fmt.Sprintf(`{"description":%q}`, rand.Text())),
+				put(path+"/labels/production", ann, `{"version":1}`))
 		}
 	}
 	for _, c := range calls {
@@ -1504,8 +1870,10 @@ func (s *search) print() {
 		if _, method, ok := strings.Cut(route, ", "); ok {
 			b = messages[method]
 		}
-		fmt.Printf("| `%s` | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.0f |\n", route, s.tried[route], s.ok[route],
-			f.operations, b.operations, f.rows, b.rows, f.answer, b.answer, f.allocated, b.allocated, s.work[route], b.work())
+		fmt.Printf("| `%s` | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.0f |\n",
+			route, s.tried[route], s.ok[route],
+			f.operations, b.operations, f.rows, b.rows, f.answer, b.answer, f.allocated,
+			b.allocated, s.work[route], b.work())
 		all, served = all+s.tried[route], served+s.ok[route]
 	}
 	fmt.Println(all, "inputs,", served, "served")

@@ -21,7 +21,8 @@ func changes() []request {
 			l.ask(c, nil)
 		}
 	}
-	replace := put(one, ann, `{"title":"Write better short mystery poems","text":"Another text.","tags":[`+typicalTags+`],"visibility":"public"}`)
+	replace := put(one, ann, `{"title":"Write better short mystery poems","text":"Another text.","tags":[`+
+		typicalTags+`],"visibility":"public"}`)
 	replace.header = http.Header{"If-Match": {"*"}}
 	unpublish, publish := patch(`{"visibility":"private"}`), patch(`{"visibility":"public"}`)
 	remove := call{method: http.MethodDelete, path: one, user: ann}
@@ -40,33 +41,105 @@ func changes() []request {
 	// the tally and the author's vote are read for the answer.
 	const edited = 4 + 2 + 1 // the row of the log that was
 	return []request{
-		{name: "create", call: another(""), steps: 4, tables: 3 + indexRows, queues: 2, behind: 1, budget: &budget{4, 5 + indexRows}},
-		{name: "create, with the title of another of mine", call: draft(typicalTitle), steps: 5, tables: 4 + indexRows, queues: 2, behind: 1},
-		{name: "create by a new instance", cold: true, call: another(""), steps: 5, tables: 9 + indexRows, queues: 2, behind: 2},
+		{
+			name: "create", call: another(""), steps: 4, tables: 3 + indexRows, queues: 2, behind: 1,
+			budget: &budget{4, 5 + indexRows},
+		},
+		{
+			name: "create, with the title of another of mine", call: draft(typicalTitle), steps: 5,
+			tables: 4 + indexRows, queues: 2, behind: 1,
+		},
+		{
+			name: "create by a new instance", cold: true, call: another(""), steps: 5,
+			tables: 9 + indexRows, queues: 2, behind: 2,
+		},
 		{name: "create with a key", call: another("key"), steps: 4, tables: 4 + indexRows, queues: 2, behind: 1},
-		{name: "create with a key, again", setup: do(another("key")), call: another("key"), steps: 4, tables: 2 + 3, queues: 2, behind: 1},
-		{name: "edit the text", call: patch(`{"text":"Another text."}`), steps: 4, tables: edited + indexRows, queues: 2, behind: 1},
-		{name: "edit a word of the title", call: patch(`{"title":"Write better short mystery poems"}`), steps: 4, tables: edited + indexRows + 3, queues: 2, behind: 1},
-		{name: "edit every word of the title", call: patch(`{"title":"Great crime films worth watching"}`), steps: 5, tables: edited + indexRows + 16, queues: 2, behind: 1},
+		{
+			name: "create with a key, again", setup: do(another("key")), call: another("key"), steps: 4,
+			tables: 2 + 3, queues: 2, behind: 1,
+		},
+		{
+			name: "edit the text", call: patch(`{"text":"Another text."}`), steps: 4,
+			tables: edited + indexRows, queues: 2, behind: 1,
+		},
+		{
+			name: "edit a word of the title", call: patch(`{"title":"Write better short mystery poems"}`), steps: 4,
+			tables: edited + indexRows + 3, queues: 2, behind: 1,
+		},
+		{
+			name: "edit every word of the title", call: patch(`{"title":"Great crime films worth watching"}`), steps: 5,
+			tables: edited + indexRows + 16, queues: 2, behind: 1,
+		},
 		{name: "replace", call: replace, steps: 4, tables: edited + indexRows + 3, queues: 2, behind: 1},
-		{name: "put files there", call: call{method: http.MethodPut, path: one + "/files", user: ann, header: http.Header{"If-Match": {"*"}}, body: threeFiles}, steps: 5, tables: edited + indexRows + 1, queues: 2, behind: 1},
-		{name: "edit the text of a prompt with three files", setup: filed, call: patch(`{"text":"Another text."}`), steps: 6, tables: edited + indexRows + 3, queues: 2, behind: 1},
+		{
+			name: "put files there", call: call{
+				method: http.MethodPut, path: one + "/files", user: ann,
+				header: http.Header{"If-Match": {"*"}}, body: threeFiles,
+			}, steps: 5,
+			tables: edited + indexRows + 1, queues: 2, behind: 1,
+		},
+		{
+			name: "edit the text of a prompt with three files", setup: filed, call: patch(`{"text":"Another text."}`),
+			steps: 6, tables: edited + indexRows + 3, queues: 2, behind: 1,
+		},
 		{name: "edit nothing", call: patch(`{}`), steps: 2, tables: 4, queues: 2, behind: 1},
-		{name: "edit an old revision", call: edit(one, ann, `"17"`, `{"text":"Another text."}`), status: http.StatusPreconditionFailed, steps: 2, tables: 5, queues: 2, behind: 1},
-		{name: "edit what is not mine", call: edit(one, "Vera", "*", `{"text":"Another text."}`), status: http.StatusForbidden, steps: 2, tables: 7, queues: 2, behind: 1},
-		{name: "move a label", setup: labelled, call: put(one+"/labels/staging", ann, `{"version":2}`), steps: 2, tables: 3, budget: &budget{2, 3}},
-		{name: "move the label for programs", setup: labelled, call: put(one+"/labels/production", ann, `{"version":2}`), steps: 2, tables: 3, queues: 2, behind: 1, budget: &budget{2, 5}},
-		{name: "take a label away", setup: labelled, call: call{method: http.MethodDelete, path: one + "/labels/production", user: ann}, steps: 3, tables: 4, queues: 2, behind: 1},
-		{name: "undo a label", setup: labelled, call: call{method: http.MethodPost, path: one + "/labels/production/undo", user: ann}, steps: 4, tables: 5, queues: 2, behind: 1},
-		{name: "restore a version", setup: labelled, call: call{method: http.MethodPost, path: one + "/versions/1/restore", user: ann}, steps: 5, tables: 5 + edited + indexRows, queues: 2, behind: 1},
-		{name: "fork", call: call{method: http.MethodPost, path: one + "/fork", user: "Vera"}, steps: 5, tables: 16, queues: 2, behind: 2},
-		{name: "merge what a fork comes from", setup: forked, call: call{method: http.MethodPost, path: one + "/upstream/merge", user: "Vera"}, steps: 7, tables: 18, queues: 2, behind: 1},
-		{name: "delete a version", setup: labelled, call: call{method: http.MethodDelete, path: one + "/versions/1", user: ann}, steps: 5, tables: 7 + indexRows, queues: 2, behind: 1},
+		{
+			name: "edit an old revision", call: edit(one, ann, `"17"`, `{"text":"Another text."}`),
+			status: http.StatusPreconditionFailed, steps: 2, tables: 5, queues: 2, behind: 1,
+		},
+		{
+			name: "edit what is not mine", call: edit(one, "Vera", "*", `{"text":"Another text."}`),
+			status: http.StatusForbidden, steps: 2, tables: 7, queues: 2, behind: 1,
+		},
+		{
+			name: "move a label", setup: labelled, call: put(one+"/labels/staging", ann, `{"version":2}`), steps: 2,
+			tables: 3, budget: &budget{2, 3},
+		},
+		{
+			name: "move the label for programs", setup: labelled,
+			call: put(one+"/labels/production", ann, `{"version":2}`), steps: 2, tables: 3, queues: 2,
+			behind: 1, budget: &budget{2, 5},
+		},
+		{
+			name: "take a label away", setup: labelled,
+			call: call{method: http.MethodDelete, path: one + "/labels/production", user: ann}, steps: 3,
+			tables: 4, queues: 2, behind: 1,
+		},
+		{
+			name: "undo a label", setup: labelled,
+			call: call{method: http.MethodPost, path: one + "/labels/production/undo", user: ann}, steps: 4,
+			tables: 5, queues: 2, behind: 1,
+		},
+		{
+			name: "restore a version", setup: labelled,
+			call: call{method: http.MethodPost, path: one + "/versions/1/restore", user: ann}, steps: 5,
+			tables: 5 + edited + indexRows, queues: 2, behind: 1,
+		},
+		{
+			name: "fork", call: call{method: http.MethodPost, path: one + "/fork", user: "Vera"}, steps: 5,
+			tables: 16, queues: 2, behind: 2,
+		},
+		{
+			name: "merge what a fork comes from", setup: forked,
+			call: call{method: http.MethodPost, path: one + "/upstream/merge", user: "Vera"}, steps: 7,
+			tables: 18, queues: 2, behind: 1,
+		},
+		{
+			name: "delete a version", setup: labelled,
+			call: call{method: http.MethodDelete, path: one + "/versions/1", user: ann}, steps: 5,
+			tables: 7 + indexRows, queues: 2, behind: 1,
+		},
 		{name: "un-publish", call: unpublish, steps: 4, tables: edited + indexRows + 1, queues: 2, behind: 1},
-		{name: "publish", setup: do(unpublish), call: publish, steps: 4, tables: edited + indexRows + 1, queues: 2, behind: 1},
+		{
+			name: "publish", setup: do(unpublish), call: publish, steps: 4,
+			tables: edited + indexRows + 1, queues: 2, behind: 1,
+		},
 		{name: "delete", call: remove, steps: 5, tables: 4 + indexRows + 3, queues: 2, behind: 1},
 		{name: "delete again", setup: do(remove), call: remove, steps: 2, tables: 3, queues: 2, behind: 1},
-		{name: "restore", setup: do(remove), call: restore, steps: 5, tables: edited + indexRows + 2, queues: 2, behind: 1},
+		{
+			name: "restore", setup: do(remove), call: restore, steps: 5, tables: edited + indexRows + 2, queues: 2,
+			behind: 1,
+		},
 	}
 }
 
@@ -88,9 +161,20 @@ func moderation() []request {
 	return []request{
 		{name: "hide", call: hide, steps: 4, tables: 4 + indexRows + 3, queues: 2, behind: 1},
 		{name: "undo hide", setup: hidden, call: undo, steps: 4, tables: 4 + indexRows + 3, queues: 2, behind: 1},
-		{name: "hidden prompts", setup: hidden, call: by("admin", get("/moderation/hidden?limit=20", "Mod")), steps: 2, tables: 2},
-		{name: "change a tag of the catalog", call: by("admin", put("/tags/poetry", "Mod", `{"displayName":"Poetry"}`)), steps: 1, tables: 1},
-		{name: "retire a tag", call: by("admin", call{method: http.MethodDelete, path: "/tags/legal", user: "Mod"}), steps: 2, tables: 2},
+		{
+			name: "hidden prompts", setup: hidden,
+			call: by("admin", get("/moderation/hidden?limit=20", "Mod")), steps: 2,
+			tables: 2,
+		},
+		{
+			name:  "change a tag of the catalog",
+			call:  by("admin", put("/tags/poetry", "Mod", `{"displayName":"Poetry"}`)),
+			steps: 1, tables: 1,
+		},
+		{
+			name: "retire a tag", call: by("admin", call{method: http.MethodDelete, path: "/tags/legal", user: "Mod"}),
+			steps: 2, tables: 2,
+		},
 	}
 }
 
@@ -102,11 +186,13 @@ func jobs() []request {
 	const moved = 5 + 2
 	return []request{
 		{
-			name: "move inside a bucket", setup: fifthLike, job: "score-bucket-moves", steps: 4, tables: moved + indexRows,
+			name: "move inside a bucket", setup: fifthLike, job: "score-bucket-moves",
+			steps: 4, tables: moved + indexRows,
 			budget: &budget{5, 5 + indexRows + 2},
 		},
 		{
-			name: "move across buckets", setup: func(l *lab) { l.likes(10) }, job: "score-bucket-moves", steps: 5, tables: moved + indexRows + 4,
+			name: "move across buckets", setup: func(l *lab) { l.likes(10) }, job: "score-bucket-moves", steps: 5,
+			tables: moved + indexRows + 4,
 			budget: &budget{5, 9 + indexRows + 2}, // of each order: it has votes enough for best now
 		},
 		{name: "move, nothing to do", setup: nothingToMove, job: "score-bucket-moves", steps: 2, tables: 4},
@@ -115,7 +201,10 @@ func jobs() []request {
 		{name: "purge of a prompt with ten votes", setup: longDeleted, job: "purge", steps: 29, tables: 38},
 		{name: "purge, nothing to do", job: "purge", steps: 1, tables: 1},
 		// one call is for the counts of authors, which may name the user
-		{name: "erase an account with one vote", setup: leftLongAgo, job: "erase", steps: 38, tables: 39, queues: 2, behind: 1},
+		{
+			name: "erase an account with one vote", setup: leftLongAgo, job: "erase", steps: 38,
+			tables: 39, queues: 2, behind: 1,
+		},
 		{name: "tag counts of 61 prompts", job: "tag-counts", steps: 3, tables: 3},
 		{name: "tag counts of the same words again", setup: learned, job: "tag-counts", steps: 3, tables: 3},
 		{name: "erase, nothing to do", job: "erase", steps: 1, tables: 1},

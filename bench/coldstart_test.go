@@ -32,7 +32,8 @@ func (s searchedRows) Write(ctx context.Context, name string, ops ...table.Op) (
 	names := promptdb.DefaultTables()
 	var kept []table.Op
 	for _, op := range ops {
-		if name == names.SearchLog || name == names.SystemState || name == names.Prompts && strings.Contains(op.Row.Row, string(s.of)) {
+		if name == names.SearchLog || name == names.SystemState ||
+			name == names.Prompts && strings.Contains(op.Row.Row, string(s.of)) {
 			if op.Kind == table.Insert { // so that a batch may be sent again
 				op.Kind = table.Upsert
 			}
@@ -81,7 +82,8 @@ func TestColdStart(t *testing.T) {
 		}
 		account, err := azure.New(azure.Config{ConnectionString: azurite.Account(t)})
 		require.NoError(t, err)
-		require.NoError(t, l.load(t.Context(), searchedRows{account.Tables, l.prompt(0, prompt.DefaultTags()).ID}, account.Queues, 1))
+		require.NoError(t, l.load(t.Context(), searchedRows{account.Tables, l.prompt(0, prompt.DefaultTags()).ID},
+			account.Queues, 1))
 		l.startCold(t, account.Tables, account.Queues)
 	})
 }
@@ -101,7 +103,8 @@ func (l *corpus) load(ctx context.Context, tables table.DB, queues queue.Queues,
 
 func newInstance(tables table.DB, queues queue.Queues) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { go f() },
 		Sleep:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
@@ -131,7 +134,8 @@ func (l *corpus) startCold(t *testing.T, tables table.DB, queues queue.Queues) {
 		require.NotEmpty(t, page.Items, from)
 		require.Equal(t, p.ID, page.Items[0].ID, from)
 		ms := time.Millisecond
-		t.Logf("%s: answers after %v, partial: %t; whole after %v, of a processor %v", from, answered.Round(ms), partial, whole.Round(ms), took.Round(ms))
+		t.Logf("%s: answers after %v, partial: %t; whole after %v, of a processor %v", from, answered.Round(ms),
+			partial, whole.Round(ms), took.Round(ms))
 		return db
 	}
 	db := start("the log")

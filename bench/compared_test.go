@@ -58,10 +58,16 @@ func inProcess(b *testing.B) (http.Handler, *meter, *promptdb.DB) {
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	m := &meter{rows: file.Tables, messages: memory.NewQueues(time.Now)}
 	log := slog.New(slog.DiscardHandler)
-	db := promptdb.New(promptdb.Config{Store: m, Queues: meteredQueues{m}, Blobs: memory.NewBlobs(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: log, Background: func(f func()) { go f() }})
+	db := promptdb.New(promptdb.Config{
+		Store: m, Queues: meteredQueues{m}, Blobs: memory.NewBlobs(time.Now),
+		Tables: promptdb.DefaultTables(), Now: time.Now, Log: log, Background: func(f func()) { go f() },
+	})
 	require.NoError(b, db.Create(b.Context()))
 	hub, admission := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now)
-	return api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"}), m, db
+	return api.New(api.Config{
+		Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log,
+		Now: time.Now, Version: "bench",
+	}), m, db
 }
 
 // comparedLibrary yields the prompts that PromptHub and PocketBase are compared on, made one
@@ -72,7 +78,8 @@ func comparedLibrary(until time.Time) func(yield func(prompt.Prompt, []prompt.Us
 		for i := range comparedPrompts {
 			row, id, author := comparedRow(i), l.id(i), hubUser(i%comparedVoters)
 			p := prompt.Prompt{
-				ID: id, AuthorID: prompt.UserID(author), AuthorName: author, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+				ID: id, AuthorID: prompt.UserID(author), AuthorName: author, CreatedAt: id.Time(),
+				UpdatedAt: id.Time(), Revision: 1,
 				Draft: prompt.Draft{Title: row.Title, Text: row.Text, Visibility: prompt.Private},
 			}
 			if row.Public {

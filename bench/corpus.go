@@ -94,7 +94,8 @@ func (l corpus) prompt(i int, tags []prompt.TagInfo) prompt.Prompt {
 	}
 	score := int32(r.ExpFloat64() * 12)
 	return prompt.Prompt{
-		ID: id, AuthorID: prompt.UserID(l.author(i)), AuthorName: l.author(i), Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		ID: id, AuthorID: prompt.UserID(l.author(i)), AuthorName: l.author(i), Draft: d, CreatedAt: id.Time(),
+		UpdatedAt: id.Time(), Revision: 1,
 		Tally: prompt.Tally{Likes: score + 2, Dislikes: int32(r.IntN(3))},
 	}
 }
@@ -156,7 +157,8 @@ func (l corpus) all() iter.Seq2[prompt.Prompt, []prompt.UserID] {
 // fill writes the library into a new store.
 func (l *corpus) fill(ctx context.Context, tables table.DB, queues queue.Queues, parallel int) error {
 	db := promptdb.New(promptdb.Config{
-		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: tables, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
@@ -175,7 +177,10 @@ func name(ctx context.Context, hub *library.Service) error {
 	for i := range namers {
 		who := auth.User{ID: reader(i), Name: reader(i)}
 		for _, labels := range [][]string{{prompt.Production}, nil} {
-			d := library.NamedDraft{Name: namedPrompt, Content: prompt.Content{Text: text(rand.New(rand.NewPCG(uint64(i), 3)))}, Labels: labels}
+			d := library.NamedDraft{
+				Name:    namedPrompt,
+				Content: prompt.Content{Text: text(rand.New(rand.NewPCG(uint64(i), 3)))}, Labels: labels,
+			}
 			if _, err := hub.SaveNamed(ctx, who, d); err != nil {
 				return err
 			}

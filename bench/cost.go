@@ -58,7 +58,10 @@ func activeUser() usage {
 // its lists and ten of its prompts, and every day something is edited, proposed and reviewed.
 func memberOfTeam() usage {
 	u := activeUser()
-	maps.Copy(u, usage{"list of a workspace": 100, "get in a workspace": 200, "edit in a workspace": 20, "propose": 20, "review": 20, "events": 20})
+	maps.Copy(u, usage{
+		"list of a workspace": 100, "get in a workspace": 200, "edit in a workspace": 20,
+		"propose": 20, "review": 20, "events": 20,
+	})
 	return u
 }
 
@@ -128,7 +131,8 @@ func billFor(users float64, u usage, p prices) bill {
 	}
 	b.Prompts = users * u["create"] * promptMonths
 	sweep := math.Min(sweepRuns*sweepOps, b.Prompts*3*sweepPasses*(indexRows+1))
-	b.TableOps += sweep + countRuns*(2+math.Ceil(b.Prompts/countRows))/math.Max(1, b.Prompts/100_000) // less often where it takes long
+	// less often where it takes long
+	b.TableOps += sweep + countRuns*(2+math.Ceil(b.Prompts/countRows))/math.Max(1, b.Prompts/100_000)
 	b.QueueOps += 2 * costMonth / pollSeconds
 	b.GB = b.Prompts * (promptKB + indexRows*rowKB + logRowKB) / 1e6
 
@@ -140,7 +144,8 @@ func billFor(users float64, u usage, p prices) bill {
 
 	b.Operations = b.TableOps*p.TableOperations + b.QueueOps*p.QueueOperations
 	b.Storage = b.GB * p.TableGB
-	b.Compute = math.Max(0, busy*memoryGB-p.FreeGBSeconds)*p.GBSecond + math.Max(0, b.Requests+jobs+timerRuns-p.FreeExecutions)*p.Execution
+	b.Compute = math.Max(0, busy*memoryGB-p.FreeGBSeconds)*p.GBSecond +
+		math.Max(0, b.Requests+jobs+timerRuns-p.FreeExecutions)*p.Execution
 	b.Logs = math.Max(0, b.LogGB-p.FreeLogGB) * p.LogGB
 	b.Total = b.Operations + b.Storage + b.Compute + b.Logs
 	b.PerUser = b.Total / users

@@ -44,9 +44,11 @@ func TestTimersAreCounted(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(text, &function))
 		if trigger := function.Bindings[0]; trigger.Type == "timerTrigger" {
-			schedule, err := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(trigger.Schedule)
+			schedule, err := cron.NewParser(
+				cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(trigger.Schedule)
 			require.NoError(t, err)
-			for at := schedule.Next(begin.Add(-time.Second)); at.Before(begin.Add(costMonth * time.Second)); at = schedule.Next(at) {
+			for at := schedule.Next(begin.Add(-time.Second)); at.Before(
+				begin.Add(costMonth * time.Second)); at = schedule.Next(at) {
 				runs++
 			}
 		}
@@ -56,7 +58,8 @@ func TestTimersAreCounted(t *testing.T) {
 
 func TestMoreUsersCostLessEach(t *testing.T) {
 	t.Parallel()
-	small, middle, large := billFor(10, activeUser(), listPrices()), billFor(1000, activeUser(), listPrices()), billFor(100_000, activeUser(), listPrices())
+	small, middle, large := billFor(10, activeUser(), listPrices()), billFor(1000, activeUser(), listPrices()),
+		billFor(100_000, activeUser(), listPrices())
 	require.Less(t, middle.PerUser, small.PerUser)
 	require.Less(t, large.PerUser, middle.PerUser)
 	require.Greater(t, large.Total, middle.Total)

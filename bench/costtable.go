@@ -13,7 +13,8 @@ func writeCosts(w io.Writer) error {
 	b.WriteString("| request | a user and month | a member of a team and month | table operations | queue operations | jobs |\n|---|---:|---:|---:|---:|---:|\n")
 	user, member := activeUser(), memberOfTeam()
 	for _, r := range costedRequests() {
-		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f | %.0f |\n", r.Name, user[r.Name], member[r.Name], r.Tables, r.Queue, r.Jobs)
+		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f | %.0f |\n", r.Name, user[r.Name],
+			member[r.Name], r.Tables, r.Queue, r.Jobs)
 	}
 	b.WriteString("\n| active users | requests | table operations | queue operations | prompts | data | logs |")
 	b.WriteString(" operations $ | data $ | compute $ | logs $ | **month $** | user $ |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
@@ -23,8 +24,10 @@ func writeCosts(w io.Writer) error {
 		usage usage
 	}{{10, "", user}, {50, ", a team with a workspace", member}, {1_000, "", user}, {100_000, "", user}} {
 		c := billFor(of.users, of.usage, listPrices())
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.2f GB | %.1f GB | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.4f |\n",
-			rounded(of.users)+of.who, rounded(c.Requests), rounded(c.TableOps), rounded(c.QueueOps), rounded(c.Prompts), c.GB, c.LogGB,
+		fmt.Fprintf(&b,
+			"| %s | %s | %s | %s | %s | %.2f GB | %.1f GB | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.4f |\n",
+			rounded(of.users)+of.who, rounded(c.Requests), rounded(c.TableOps), rounded(c.QueueOps),
+			rounded(c.Prompts), c.GB, c.LogGB,
 			c.Operations, c.Storage, c.Compute, c.Logs, c.Total, c.PerUser)
 	}
 	_, err := io.WriteString(w, b.String())

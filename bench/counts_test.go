@@ -142,8 +142,10 @@ func (r request) line(s spent, w weight) string {
 	if r.budget != nil {
 		limit = fmt.Sprintf("%d, %d", r.budget.steps, r.budget.calls)
 	}
-	return fmt.Sprintf("| %s | %d | %d ms | %d | %d | %d | %s | %s | %s | %s | %d | %s | %d µs | %s |\n", r.name, s.steps, s.steps*int(callTime.Milliseconds()),
-		s.calls.tables, s.calls.queues, s.behind, size(s.calls.read), size(s.calls.written), size(int64(len(r.call.body))), size(int64(s.body)),
+	return fmt.Sprintf("| %s | %d | %d ms | %d | %d | %d | %s | %s | %s | %s | %d | %s | %d µs | %s |\n", r.name,
+		s.steps, s.steps*int(callTime.Milliseconds()),
+		s.calls.tables, s.calls.queues, s.behind, size(s.calls.read), size(s.calls.written),
+		size(int64(len(r.call.body))), size(int64(s.body)),
 		w.allocations, size(int64(w.bytes)), w.cpu.Microseconds(), limit)
 }
 
@@ -188,10 +190,14 @@ func TestCountsAreWithinBudget(t *testing.T) {
 func TestCostModelCountsTheSame(t *testing.T) {
 	t.Parallel()
 	made := map[string][]string{ // the requests and jobs of each kind of the model
-		"list": {"list newest"}, "search": {"one word, a second after another search"}, "get": {"get, author not known"},
-		"mine": {"my prompts"}, "create": {"create"}, "edit": {"edit the text"}, "vote": {"vote", "move across buckets"},
-		"list of a workspace": {"prompts of a workspace"}, "get in a workspace": {"get a prompt of a workspace"}, "edit in a workspace": {"edit a prompt of a workspace"},
-		"propose": {"propose a version"}, "review": {"comment on a proposal"}, "events": {"events of a workspace"},
+		"list": {"list newest"}, "search": {"one word, a second after another search"},
+		"get":  {"get, author not known"},
+		"mine": {"my prompts"}, "create": {"create"}, "edit": {"edit the text"},
+		"vote":                {"vote", "move across buckets"},
+		"list of a workspace": {"prompts of a workspace"}, "get in a workspace": {"get a prompt of a workspace"},
+		"edit in a workspace": {"edit a prompt of a workspace"},
+		"propose":             {"propose a version"}, "review": {"comment on a proposal"},
+		"events": {"events of a workspace"},
 	}
 	counted := make(map[string]request)
 	for _, r := range requests() {
@@ -205,7 +211,8 @@ func TestCostModelCountsTheSame(t *testing.T) {
 			tables, queues = tables+counted[name].tables, queues+counted[name].queues
 		}
 		require.EqualValues(t, tables, kind.Tables, kind.Name)
-		require.EqualValues(t, queues, kind.Queue-2*kind.Jobs, "%s: the host takes and deletes the message of each job", kind.Name)
+		require.EqualValues(t, queues, kind.Queue-2*kind.Jobs,
+			"%s: the host takes and deletes the message of each job", kind.Name)
 	}
 }
 

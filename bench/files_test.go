@@ -58,12 +58,15 @@ var hostileFiles = sync.OnceValue(func() []string {
 			return fmt.Sprintf(`{"title":%q,"text":"text %d"}`, hostileTitles[i%len(hostileTitles)], i)
 		}),
 		lines(3, func(i int) string {
-			return fmt.Sprintf(`{"title":"Past","name":"past/%d","text":"text 499","versions":[%s]}`, i, strings.Join(versions, ","))
+			return fmt.Sprintf(`{"title":"Past","name":"past/%d","text":"text 499","versions":[%s]}`,
+				i, strings.Join(versions, ","))
 		}),
 		lines(10_000, func(i int) string { return fmt.Sprintf(`{"vote":{"prompt":"%026d","value":"like"}}`, i) }),
 		"act,prompt\n" + lines(5000, func(i int) string { return fmt.Sprintf(`Row %d,"a ""quoted"" text"`, i) }),
-		"act,prompt\n" + strings.Repeat("a,b\n", 1<<20-8), "act,prompt" + strings.Repeat(",x", 1<<20) + "\n" + strings.Repeat("a,b\n", 1<<18),
-		"[" + strings.Repeat("1,", 2<<20-8) + "1]", strings.Repeat("{}", 2<<20-8), lines(1<<18, func(int) string { return `{"voted":{}}` }),
+		"act,prompt\n" + strings.Repeat("a,b\n", 1<<20-8),
+		"act,prompt" + strings.Repeat(",x", 1<<20) + "\n" + strings.Repeat("a,b\n", 1<<18),
+		"[" + strings.Repeat("1,", 2<<20-8) + "1]", strings.Repeat("{}", 2<<20-8),
+		lines(1<<18, func(int) string { return `{"voted":{}}` }),
 		"{" + lines(300_000, func(i int) string { return fmt.Sprintf(`"%d":1,`, i) }) + `"title":"a","text":"b"}`,
 		"act,prompt\n\"" + strings.Repeat(`""`, 1<<20),
 		archive(1, "%d/SKILL.md", "---\nname: a\ndescription: b\n---\ntext"),
@@ -85,7 +88,11 @@ func sendFile(t *rapid.T, form bool) (io.Reader, string) {
 	}
 	var b strings.Builder
 	w := multipart.NewWriter(&b)
-	part, err := w.CreateFormFile("file", rapid.SampledFrom([]string{"prompts.jsonl", "prompts.csv", "a.zip", "SKILL.md", "a.prompt.yml", some(t, "file name")}).Draw(t, "called"))
+	part, err := w.CreateFormFile("file",
+		rapid.SampledFrom([]string{
+			"prompts.jsonl", "prompts.csv", "a.zip", "SKILL.md", "a.prompt.yml",
+			some(t, "file name"),
+		}).Draw(t, "called"))
 	require.NoError(t, err)
 	_, err = io.WriteString(part, file)
 	require.NoError(t, err)
@@ -99,7 +106,13 @@ func sendFile(t *rapid.T, form bool) (io.Reader, string) {
 // sendFolder returns the form of a page with a skill as an archive.
 func sendFolder(t *rapid.T, now known) (body io.Reader, kind string) {
 	name := fmt.Sprint("skill-", rapid.IntRange(0, 1<<30).Draw(t, "skill"))
-	files := []prompt.FileBytes{{Path: "SKILL.md", Bytes: []byte("---\nname: " + name + "\ndescription: x\n---\n" + some(t, "text"))}, {Path: "a.txt", Bytes: []byte(some(t, "file"))}}
+	files := []prompt.FileBytes{
+		{
+			Path:  "SKILL.md",
+			Bytes: []byte("---\nname: " + name + "\ndescription: x\n---\n" + some(t, "text")),
+		},
+		{Path: "a.txt", Bytes: []byte(some(t, "file"))},
+	}
 	fields := map[string]string{"do": "replace", "revision": fmt.Sprint(now.Revision)}
 	if rapid.Bool().Draw(t, "added") { // to the files that are there
 		files, fields["do"] = files[1:], ""

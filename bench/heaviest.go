@@ -85,9 +85,15 @@ func heaviest(ctx context.Context, o options, binary string, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &hunt{r: rand.New(rand.NewPCG(o.seed, 37)), client: load.NewClient(manyCallers), heap: new(heapLog), kept: o.kept, outcome: map[int]int{}}
+	s := &hunt{
+		r: rand.New(rand.NewPCG(o.seed, 37)), client: load.NewClient(manyCallers), heap: new(heapLog),
+		kept: o.kept, outcome: map[int]int{},
+	}
 	s.client.Timeout = 2 * time.Minute
-	env := []string{"MAX_TEXT=" + strconv.Itoa(longestText), "QUOTA_BYTES=-1", "QUOTA_PROMPTS=-1", "LOG_LEVEL=error", "GODEBUG=gctrace=1", "GOGC=100"}
+	env := []string{
+		"MAX_TEXT=" + strconv.Itoa(longestText), "QUOTA_BYTES=-1", "QUOTA_PROMPTS=-1", "LOG_LEVEL=error",
+		"GODEBUG=gctrace=1", "GOGC=100",
+	}
 	if s.program, err = startWith(ctx, binary, store{data: dir}, s.heap, env); err != nil {
 		return err
 	}
@@ -134,13 +140,24 @@ func (s *hunt) prepare(ctx context.Context) error {
 		return call{method: http.MethodPost, path: path, user: attacker, body: body}
 	}
 	var err, errs error
-	_, err = made(call{method: http.MethodPut, path: "/me/profile", user: attacker, body: jsonOf(map[string]any{"handle": attackerHandle})})
+	_, err = made(call{
+		method: http.MethodPut, path: "/me/profile", user: attacker,
+		body: jsonOf(map[string]any{"handle": attackerHandle}),
+	})
 	errs = errors.Join(errs, err)
 	s.token, err = made(post("/me/tokens", `{"name":"x","scopes":["read","write","publish"]}`))
 	errs = errors.Join(errs, err)
-	plain, err := made(post("/prompts", jsonOf(map[string]any{"title": "Plain", "text": strings.Repeat("Write a short poem. ", 25), "visibility": "public"})))
+	plain, err := made(post("/prompts",
+		jsonOf(map[string]any{
+			"title": "Plain", "text": strings.Repeat("Write a short poem. ", 25),
+			"visibility": "public",
+		})))
 	errs = errors.Join(errs, err)
-	s.filler, err = made(post("/prompts", jsonOf(map[string]any{"title": "Long", "text": strings.Repeat("A harmless line of a text.\n", 4000), "visibility": "public"})))
+	s.filler, err = made(post("/prompts",
+		jsonOf(map[string]any{
+			"title": "Long", "text": strings.Repeat("A harmless line of a text.\n", 4000),
+			"visibility": "public",
+		})))
 	if errs = errors.Join(errs, err); errs != nil {
 		return errs
 	}
@@ -175,7 +192,10 @@ func (s *hunt) prepare(ctx context.Context) error {
 // step stores something of the next shape and asks every route for it; every other time, something
 // that is like one of those that cost most, and asks the same route and a few others.
 func (s *hunt) step(ctx context.Context, n int, end time.Time) error {
-	t := try{hostile: hostile{Shape: shapes[n/2%len(shapes)], Motifs: []int{s.motif()}, Size: 1 << (8 + s.r.IntN(10))}, SignedIn: true, Callers: 1}
+	t := try{
+		hostile:  hostile{Shape: shapes[n/2%len(shapes)], Motifs: []int{s.motif()}, Size: 1 << (8 + s.r.IntN(10))},
+		SignedIn: true, Callers: 1,
+	}
 	if t.file() != "" {
 		t.Size = 1 << (8 + s.r.IntN(15))
 	}
@@ -257,13 +277,19 @@ func (s *hunt) store(ctx context.Context, t try) (c outlay, at place, err error)
 	if t.Shape == "includes" {
 		part := hostile{Shape: "text", Motifs: t.Motifs, Size: t.Size}
 		for i := range included20 {
-			s.ask(ctx, call{method: http.MethodPost, path: "/prompts", user: attacker, body: part.draft(includedName(at.name, i))})
+			s.ask(ctx, call{
+				method: http.MethodPost, path: "/prompts", user: attacker,
+				body: part.draft(includedName(at.name, i)),
+			})
 		}
 		s.settle()
 	}
 	made := call{method: http.MethodPost, path: "/prompts", user: attacker, body: t.draft(at.name)}
 	if ext := t.file(); ext != "" {
-		made = call{method: http.MethodPost, path: "/import?update=true&file=x" + ext, user: attacker, body: t.upload(ext), header: http.Header{"Content-Type": {"application/octet-stream"}}}
+		made = call{
+			method: http.MethodPost, path: "/import?update=true&file=x" + ext, user: attacker,
+			body: t.upload(ext), header: http.Header{"Content-Type": {"application/octet-stream"}},
+		}
 	}
 	var answer []byte
 	if c, err = s.measured(ctx, t, made, &answer); err != nil {
@@ -294,8 +320,10 @@ func (at place) call(t try, r route) call {
 	text := t.text()
 	q := url.QueryEscape(first(text, 190))
 	c := call{method: r.method, header: http.Header{}, path: strings.NewReplacer(
-		"{id}", at.id, "{version}", "1", "{other}", "2", "{label}", "production", "{handle}", attackerHandle, "{slug}", url.PathEscape(at.name),
-		"{name}", url.PathEscape(at.name), "{tag}", "text", "{file}", "swagger-ui-bundle.js", "{token}", "none", "{q}", q,
+		"{id}", at.id, "{version}", "1", "{other}", "2", "{label}", "production", "{handle}", attackerHandle,
+		"{slug}", url.PathEscape(at.name),
+		"{name}", url.PathEscape(at.name), "{tag}", "text", "{file}",
+		"swagger-ui-bundle.js", "{token}", "none", "{q}", q,
 	).Replace(r.path)}
 	if t.SignedIn {
 		c.user = attacker
@@ -323,7 +351,8 @@ func (at place) call(t try, r route) call {
 	if r.method == http.MethodPut || r.method == http.MethodPatch || r.method == http.MethodDelete {
 		c.header.Set("If-Match", "*")
 	}
-	if strings.Contains(r.path, "/moderation") || strings.Contains(r.path, "/hidden") || strings.Contains(r.path, "/admin") || strings.HasPrefix(r.path, "/tags/") {
+	if strings.Contains(r.path, "/moderation") || strings.Contains(r.path, "/hidden") ||
+		strings.Contains(r.path, "/admin") || strings.HasPrefix(r.path, "/tags/") {
 		c.header["X-Dev-Roles"] = admin["X-Dev-Roles"]
 	}
 	return c
@@ -356,10 +385,14 @@ func (s *hunt) measured(ctx context.Context, t try, c call, answer *[]byte) (out
 	}
 	*answer = answers[0]
 	took := (after - before) / time.Duration(t.Callers)
-	one := outlay{try: t, took: took, times: float64(took) / float64(s.plain), in: int64(len(c.body) + len(c.path)), out: int64(len(answers[0])), status: statuses[0]}
+	one := outlay{
+		try: t, took: took, times: float64(took) / float64(s.plain), in: int64(len(c.body) + len(c.path)),
+		out: int64(len(answers[0])), status: statuses[0],
+	}
 	s.outcome[one.status]++
 	if strings.HasPrefix(c.path, "/import?") {
-		one.entries = strings.Count(string(answers[0]), `"outcome":"created"`) + strings.Count(string(answers[0]), `"outcome":"updated"`)
+		one.entries = strings.Count(string(answers[0]), `"outcome":"created"`) +
+			strings.Count(string(answers[0]), `"outcome":"updated"`)
 		if strings.Contains(c.path, "dryRun=true") {
 			one.entries = 0
 		}
@@ -496,7 +529,8 @@ func (h *heapLog) last() (n, live int) {
 func (t try) line() string { return "-try '" + strings.ReplaceAll(jsonOf(t), `\u0026`, "&") + "'" }
 
 func (s *hunt) report(out io.Writer) error {
-	fmt.Fprintf(out, "%d tries; answers by status %v; a plain GET takes %v of a processor.\n\n", s.tried, s.outcome, s.plain)
+	fmt.Fprintf(out, "%d tries; answers by status %v; a plain GET takes %v of a processor.\n\n", s.tried,
+		s.outcome, s.plain)
 	fmt.Fprintln(out, "| x | ms | bytes in | bytes out | entries | held MiB | status | request |\n|---|---|---|---|---|---|---|---|")
 	var errs error
 	all := doubling.Motifs(true)
@@ -505,7 +539,8 @@ func (s *hunt) report(out io.Writer) error {
 		for _, i := range c.Motifs {
 			of = append(of, all[i].Name)
 		}
-		fmt.Fprintf(out, "| %.0f | %d | %d | %d | %d | %d | %d | `%s` (%s) |\n", c.times, c.took.Milliseconds(), c.in, c.out, c.entries, c.held, c.status, c.line(), strings.ReplaceAll(strings.Join(of, ", "), "|", `\|`))
+		fmt.Fprintf(out, "| %.0f | %d | %d | %d | %d | %d | %d | `%s` (%s) |\n", c.times, c.took.Milliseconds(), c.in,
+			c.out, c.entries, c.held, c.status, c.line(), strings.ReplaceAll(strings.Join(of, ", "), "|", `\|`))
 		if c.times > float64(mostTimes+timesOfEntry*c.entries) {
 			errs = errors.Join(errs, fmt.Errorf("x %.0f with %d entries: %s", c.times, c.entries, c.line()))
 		}

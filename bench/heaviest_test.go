@@ -76,14 +76,20 @@ func TestHeaviestRoutes(t *testing.T) {
 			require.Equal(t, path != "/me" || method != "delete", asked[method+" "+path], "%s %s", method, path)
 		}
 	}
-	for _, r := range []string{"GET /prompts/{id}/export?format=skill", "GET /prompts/{id}/export?format=agent&syntax=jinja", "GET /prompts?q={q}", "POST /suggestions Unfinished"} {
+	for _, r := range []string{
+		"GET /prompts/{id}/export?format=skill",
+		"GET /prompts/{id}/export?format=agent&syntax=jinja", "GET /prompts?q={q}", "POST /suggestions Unfinished",
+	} {
 		require.True(t, asked[r], r)
 	}
 }
 
 func TestHeapLog(t *testing.T) {
 	h := new(heapLog)
-	for _, part := range []string{"gc 1 @0.1s 2%: 0.1+1+0 ms clock, 0.1+0/1/2+0 ms cpu, 4->5->", "3 MB, 8 MB goal, 0 MB stacks, 0 MB globals, 2 P\nan error\n"} {
+	for _, part := range []string{
+		"gc 1 @0.1s 2%: 0.1+1+0 ms clock, 0.1+0/1/2+0 ms cpu, 4->5->",
+		"3 MB, 8 MB goal, 0 MB stacks, 0 MB globals, 2 P\nan error\n",
+	} {
 		_, err := h.Write([]byte(part))
 		require.NoError(t, err)
 	}

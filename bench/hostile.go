@@ -34,7 +34,8 @@ const (
 // a file's name.
 var shapes = []string{
 	"text", "title", "variables", "chat", "config", "includes",
-	"import .md", "import .txt", "import .json", "import .jsonl", "import .csv", "import .yaml", "import .prompty", "import .prompt", "import .zip",
+	"import .md", "import .txt", "import .json", "import .jsonl", "import .csv", "import .yaml", "import .prompty",
+	"import .prompt", "import .zip",
 	"raw .md", "raw .json", "raw .jsonl", "raw .csv", "raw .yaml", "raw .prompty", "raw .prompt", "raw .zip",
 	"list", "list .md", "list .json", "list .jsonl", "list .csv", "list .yaml", "list .zip",
 }
@@ -43,7 +44,10 @@ var shapes = []string{
 // a try says which.
 var (
 	listElements = []string{"{}", "[]", `""`, "0"}
-	listMembers  = []string{"variables", "messages", "versions", "tags", "ownTags", "labels", "config", "prompt", "choices", "others"}
+	listMembers  = []string{
+		"variables", "messages", "versions", "tags", "ownTags", "labels", "config",
+		"prompt", "choices", "others",
+	}
 )
 
 // list returns a list of n bytes as JSON, and the member that it is. That of choices and of a
@@ -101,21 +105,31 @@ func jsonOf(v any) string {
 // draft returns the body that makes a prompt.
 func (h hostile) draft(name string) string {
 	text := h.text()
-	d := map[string]any{"title": "Hostile", "text": text, "visibility": "public", "name": name, "labels": []string{"production"}}
+	d := map[string]any{
+		"title": "Hostile", "text": text, "visibility": "public", "name": name,
+		"labels": []string{"production"},
+	}
 	switch h.Shape {
 	case "title":
-		d["title"], d["description"], d["message"] = cmp.Or(strings.TrimSpace(first(text, 200)), "x"), first(text, 1000), first(text, 500)
+		d["title"], d["description"], d["message"] = cmp.Or(strings.TrimSpace(first(text, 200)), "x"),
+			first(text, 1000), first(text, 500)
 	case "variables":
 		var all []any
 		for i := range 100 {
 			part := first(text[min(len(text), i*len(text)/100):], 2000)
-			all = append(all, map[string]any{"name": fmt.Sprintf("v%d", i), "default": part, "description": first(part, 1000), "label": first(part, 100)})
+			all = append(all, map[string]any{
+				"name": fmt.Sprintf("v%d", i), "default": part,
+				"description": first(part, 1000), "label": first(part, 100),
+			})
 		}
 		d["text"], d["variables"] = strings.Repeat("{{v1}}{{v99}}", len(text)/13+1), all
 	case "chat":
 		var all []any
 		for i := range min(200, len(text)) {
-			all = append(all, map[string]any{"role": []string{"user", "assistant"}[i%2], "content": strings.ToValidUTF8(text[i*len(text)/200:(i+1)*len(text)/200], "") + "."})
+			all = append(all, map[string]any{
+				"role":    []string{"user", "assistant"}[i%2],
+				"content": strings.ToValidUTF8(text[i*len(text)/200:(i+1)*len(text)/200], "") + ".",
+			})
 		}
 		d["kind"], d["messages"] = "chat", all
 		delete(d, "text")
@@ -154,7 +168,10 @@ func (h hostile) upload(ext string) string {
 		return h.listFile(ext)
 	}
 	entry := func(i int) map[string]any {
-		return map[string]any{"title": fmt.Sprint("Entry ", i), "name": fmt.Sprint("entry-", i), "text": first(text, 4000)}
+		return map[string]any{
+			"title": fmt.Sprint("Entry ", i), "name": fmt.Sprint("entry-", i),
+			"text": first(text, 4000),
+		}
 	}
 	n := max(1, len(text)/4000)
 	switch ext {
@@ -262,7 +279,10 @@ func (h hostile) body(schema, name string) string {
 	case "Vote":
 		return `{"value":"like"}`
 	case "NewToken":
-		return jsonOf(map[string]any{"name": cmp.Or(strings.TrimSpace(first(text, 40)), "x"), "scopes": []string{"read"}})
+		return jsonOf(map[string]any{
+			"name":   cmp.Or(strings.TrimSpace(first(text, 40)), "x"),
+			"scopes": []string{"read"},
+		})
 	case "Profile":
 		return jsonOf(map[string]any{"handle": attackerHandle, "about": first(text, 900)})
 	case "TagEntry":
@@ -270,9 +290,15 @@ func (h hostile) body(schema, name string) string {
 	case "Reason":
 		return jsonOf(map[string]any{"reason": first(text, 400)})
 	case "source": // a file that is kept, of one prompt
-		source := map[string]any{"format": "dotprompt", "file": "a.prompt", "data": base64.StdEncoding.EncodeToString([]byte(text))}
+		source := map[string]any{
+			"format": "dotprompt", "file": "a.prompt",
+			"data": base64.StdEncoding.EncodeToString([]byte(text)),
+		}
 		if strings.HasPrefix(h.Shape, "list") {
-			source = map[string]any{"format": "jsonl", "file": "a.jsonl", "data": base64.StdEncoding.EncodeToString([]byte(h.listFile(".jsonl")))}
+			source = map[string]any{
+				"format": "jsonl", "file": "a.jsonl",
+				"data": base64.StdEncoding.EncodeToString([]byte(h.listFile(".jsonl"))),
+			}
 			text = "x"
 		}
 		return jsonOf(map[string]any{"title": "Kept", "text": text, "source": source})
@@ -281,12 +307,16 @@ func (h hostile) body(schema, name string) string {
 	case "manifest":
 		return jsonOf(map[string]any{"manifest": map[string]any{
 			"lc": 1, "type": "constructor", "id": []string{"langchain_core", "prompts", "prompt", "PromptTemplate"},
-			"kwargs": h.listed(map[string]any{"template": text, "template_format": "f-string", "input_variables": []string{}}),
+			"kwargs": h.listed(map[string]any{
+				"template": text, "template_format": "f-string",
+				"input_variables": []string{},
+			}),
 		}})
 	}
 	if does, ok := strings.CutPrefix(schema, "form"); ok {
 		return url.Values{
-			"title": {cmp.Or(first(text, 200), "x")}, "text": {text}, "visibility": {"public"}, "config": {`"` + first(text, 100) + `"`},
+			"title": {cmp.Or(first(text, 200), "x")}, "text": {text}, "visibility": {"public"},
+			"config":   {`"` + first(text, 100) + `"`},
 			"revision": {"1"}, "do": {strings.TrimSpace(does)},
 		}.Encode()
 	}
@@ -350,7 +380,10 @@ func otherRoutes() []route {
 	post := func(path, schema string) {
 		all = append(all, route{method: http.MethodPost, path: path, schema: schema})
 	}
-	for _, tool := range []string{"search_prompts", "get_prompt", "render_prompt", "suggest", "save_prompt", "prompts/get", "prompts/list", "skills/list", "resources/list"} {
+	for _, tool := range []string{
+		"search_prompts", "get_prompt", "render_prompt", "suggest", "save_prompt",
+		"prompts/get", "prompts/list", "skills/list", "resources/list",
+	} {
 		post("/mcp", "mcp "+tool)
 	}
 	for _, form := range []string{"form", "form similar", "form suggest"} {
@@ -361,7 +394,8 @@ func otherRoutes() []route {
 	post("/ls/commits/-/{name}", "manifest")
 	post("/prompts", "source")
 	for _, ext := range []string{".md", ".txt", ".json", ".jsonl", ".csv", ".yaml", ".prompty", ".prompt", ".zip"} {
-		all = append(all, route{http.MethodPost, "/import?dryRun=true&file=x" + ext, "", ext}, route{http.MethodPost, "/import?update=true&file=x" + ext, "", ext})
+		all = append(all, route{http.MethodPost, "/import?dryRun=true&file=x" + ext, "", ext},
+			route{http.MethodPost, "/import?update=true&file=x" + ext, "", ext})
 	}
 	return all
 }
@@ -413,7 +447,10 @@ func documented(document []byte) ([]route, error) {
 				}
 				values := p.Schema.Enum
 				if values == nil {
-					values = []any{cmp.Or(map[string]string{"limit": "100", "version": "1", "label": "latest", "fields": "text", "tag": "{tag}", "cursor": "{q}", "name": "{name}"}[p.Name], "{q}")}
+					values = []any{cmp.Or(map[string]string{
+						"limit": "100", "version": "1", "label": "latest",
+						"fields": "text", "tag": "{tag}", "cursor": "{q}", "name": "{name}",
+					}[p.Name], "{q}")}
 				}
 				for _, v := range values {
 					q := needed

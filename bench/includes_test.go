@@ -22,7 +22,8 @@ func TestIncludesReadNoConfigs(t *testing.T) {
 			l.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: body}, &made)
 			return "/prompts/" + string(made.ID)
 		}
-		leaf := create(`{"title":"Leaf","name":"leaf","text":"One.","visibility":"public","config":{"a":"` + strings.Repeat("x", config) + `"}}`)
+		leaf := create(`{"title":"Leaf","name":"leaf","text":"One.","visibility":"public","config":{"a":"` +
+			strings.Repeat("x", config) + `"}}`)
 		l.ask(edit(leaf, ann, "*", `{"text":"Two."}`), nil)
 		root := create(`{"title":"Root","text":"@@@langfusePrompt:name=leaf|version=1@@@ @@@langfusePrompt:name=leaf|label=latest@@@","visibility":"public"}`)
 		l.settle()

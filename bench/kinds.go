@@ -52,7 +52,9 @@ func kinds(l corpus, cursors map[string][]string) []kind {
 	whole := func(r *rand.Rand) []any { return []any{word(r)} }
 	title := func(r *rand.Rand) []any { return []any{url.QueryEscape(l.prompt(one(r), prompt.DefaultTags()).Title)} }
 	return []kind{
-		{name: "list newest, nobody", make: func(*rand.Rand) call { return call{method: http.MethodGet, path: "/prompts?limit=20"} }},
+		{name: "list newest, nobody", make: func(*rand.Rand) call {
+			return call{method: http.MethodGet, path: "/prompts?limit=20"}
+		}},
 		get("list newest", "/prompts?limit=20", nil),
 		get("list newest, deep", "/prompts?limit=20&cursor=%s", deep("newest")),
 		get("list most liked", "/prompts?limit=20&sort=most-liked", nil),
@@ -85,17 +87,24 @@ func kinds(l corpus, cursors map[string][]string) []kind {
 		{name: "edit", write: true, make: func(r *rand.Rand) call {
 			i := one(r)
 			return call{
-				method: http.MethodPatch, path: "/prompts/" + string(l.id(i)), user: l.author(i), body: fmt.Sprintf(`{"text":%q}`, text(r)),
+				method: http.MethodPatch, path: "/prompts/" + string(l.id(i)), user: l.author(i),
+				body:   fmt.Sprintf(`{"text":%q}`, text(r)),
 				header: http.Header{"If-Match": {"*"}, "Content-Type": {"application/merge-patch+json"}},
 			}
 		}},
 		{name: "vote", write: true, make: func(r *rand.Rand) call { return vote(r, some(r)) }},
 		{name: "replace", write: true, make: func(r *rand.Rand) call {
 			i := one(r)
-			return call{method: http.MethodPut, path: "/prompts/" + string(l.id(i)), user: l.author(i), body: draft(r), header: http.Header{"If-Match": {"*"}}}
+			return call{
+				method: http.MethodPut, path: "/prompts/" + string(l.id(i)), user: l.author(i), body: draft(r),
+				header: http.Header{"If-Match": {"*"}},
+			}
 		}},
 		{name: "take a vote back", write: true, make: func(r *rand.Rand) call {
-			return call{method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/vote", some(r)), user: reader(r.IntN(readers))}
+			return call{
+				method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/vote", some(r)),
+				user: reader(r.IntN(readers)),
+			}
 		}},
 		// Rows that these leave go with program.tidy.
 		{name: "delete or restore", write: true, make: func(r *rand.Rand) call {
@@ -106,14 +115,20 @@ func kinds(l corpus, cursors map[string][]string) []kind {
 			return call{method: http.MethodPost, path: fmt.Sprintf("/prompts/%s/restore", l.id(i)), user: l.author(i)}
 		}},
 		{name: "hide or undo", write: true, make: func(r *rand.Rand) call {
-			c := call{method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/hidden", l.id(taken+r.IntN(taken))), user: "moderator", header: admin}
+			c := call{
+				method: http.MethodDelete, path: fmt.Sprintf("/prompts/%s/hidden", l.id(taken+r.IntN(taken))),
+				user: "moderator", header: admin,
+			}
 			if r.IntN(2) == 0 {
 				c.method, c.body = http.MethodPut, `{"reason":"A reason."}`
 			}
 			return c
 		}},
 		{name: "change a tag", write: true, make: func(r *rand.Rand) call {
-			return call{method: http.MethodPut, path: fmt.Sprintf("/tags/measured-%d", r.IntN(10)), user: "moderator", body: `{"displayName":"Measured"}`, header: admin}
+			return call{
+				method: http.MethodPut, path: fmt.Sprintf("/tags/measured-%d", r.IntN(10)), user: "moderator",
+				body: `{"displayName":"Measured"}`, header: admin,
+			}
 		}},
 		{name: "hidden prompts", make: func(*rand.Rand) call {
 			return call{method: http.MethodGet, path: "/moderation/hidden?limit=20", user: "moderator", header: admin}
@@ -132,11 +147,17 @@ const taken = 100
 
 func vote(r *rand.Rand, id prompt.ID) call {
 	value := []string{"like", "like", "dislike", "none"}[r.IntN(4)]
-	return call{method: http.MethodPut, path: "/prompts/" + string(id) + "/vote", user: reader(r.IntN(readers)), body: fmt.Sprintf(`{"value":%q}`, value)}
+	return call{
+		method: http.MethodPut, path: "/prompts/" + string(id) + "/vote", user: reader(r.IntN(readers)),
+		body: fmt.Sprintf(`{"value":%q}`, value),
+	}
 }
 
 func draft(r *rand.Rand) string {
-	b, err := json.Marshal(map[string]any{"title": title(r), "text": text(r), "tags": []string{"text", "writing"}, "visibility": "public"})
+	b, err := json.Marshal(map[string]any{
+		"title": title(r), "text": text(r),
+		"tags": []string{"text", "writing"}, "visibility": "public",
+	})
 	if err != nil {
 		panic(err) // unreachable: strings only
 	}

@@ -101,7 +101,10 @@ func stocked(t testing.TB) *lab {
 		l.fill()
 	}
 	time.Sleep(time.Until(stock.at)) // the clock of a bubble begins anew
-	return &lab{t: t, prompt: stock.prompt, meter: &meter{rows: stock.rows.Clone(), messages: memory.NewQueues(time.Now)}}
+	return &lab{
+		t: t, prompt: stock.prompt,
+		meter: &meter{rows: stock.rows.Clone(), messages: memory.NewQueues(time.Now)},
+	}
 }
 
 // fill makes the library.
@@ -133,7 +136,8 @@ func (l *lab) restart() {
 func (l *lab) begin(logs io.Writer) {
 	log := slog.New(slog.NewJSONHandler(logs, nil))
 	l.db = promptdb.New(promptdb.Config{
-		Store: l.meter, Queues: meteredQueues{l.meter}, Blobs: memory.NewBlobs(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
+		Store: l.meter, Queues: meteredQueues{l.meter}, Blobs: memory.NewBlobs(time.Now),
+		Tables: promptdb.DefaultTables(), Now: time.Now, Log: log,
 		Quota: promptdb.Quota{Bytes: 1 << 30, Prompts: 10_000}, // as deployed
 		Count: func(_ context.Context, kind string, n int) {
 			if kind == "projections" {
@@ -150,13 +154,18 @@ func (l *lab) begin(logs io.Writer) {
 		},
 	})
 	sleep := func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() }
-	l.hub = library.New(l.db, prompt.Rules{}, time.Now).WithPasswords(library.NewPasswords(password.NewTestHasher(), time.Now, sleep))
+	l.hub = library.New(l.db, prompt.Rules{}, time.Now).WithPasswords(
+		library.NewPasswords(password.NewTestHasher(), time.Now, sleep))
 	hub := l.hub
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	identify := hub.WithTokens(hub.WithSessions(auth.Dev(), admission.Guess), true, admission.Guess)
-	routes := api.New(api.Config{Service: hub, Identify: identify, Claimed: true, Admission: admission, PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
+	routes := api.New(api.Config{
+		Service: hub, Identify: identify, Claimed: true, Admission: admission,
+		PublicRead: true, Log: log, Now: time.Now, Version: "bench",
+	})
 	pages := web.New(web.Config{
-		Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev, PublicRead: true, Log: log, Now: time.Now,
+		Service: hub, Identify: auth.Dev(), Admission: admission, SignIn: web.Dev,
+		PublicRead: true, Log: log, Now: time.Now,
 		Status: func(context.Context) ([]web.Fact, error) { return nil, nil },
 	})
 	programs := doors.Door{Identify: identify, Admission: admission, Service: hub, PublicRead: true}
@@ -166,10 +175,14 @@ func (l *lab) begin(logs io.Writer) {
 		Door: programs, Log: log, Now: time.Now, Version: "bench",
 		Issuers: []string{"https://issuer.example"},
 	})
-	foreign := doors.Foreign{Door: doors.Door{Identify: identify, Admission: admission, Service: hub}, Log: log, Now: time.Now}
+	foreign := doors.Foreign{
+		Door: doors.Door{Identify: identify, Admission: admission, Service: hub}, Log: log,
+		Now: time.Now,
+	}
 	l.doors = httpjson.Mount(marketplace.Prefix, mcp.Mount(web.Mount(routes, pages), assistants), installers)
 	l.doors = httpjson.Mount(gitdoor.Prefix, l.doors, clones)
-	l.doors = httpjson.Mount(langsmith.Prefix, httpjson.Mount(langfuse.Prefix, l.doors, langfuse.New(foreign)), langsmith.New(foreign))
+	l.doors = httpjson.Mount(langsmith.Prefix, httpjson.Mount(langfuse.Prefix, l.doors, langfuse.New(foreign)),
+		langsmith.New(foreign))
 	l.jobs = make(map[string]function.Func)
 	for _, t := range worker.Triggers(l.db, log) {
 		l.jobs[t.Name] = t.Run
@@ -232,7 +245,10 @@ func (l *lab) makeShelf() {
 	l.t.Helper()
 	l.ask(call{method: http.MethodPost, path: "/workspaces", user: ann, body: `{"handle":"shelf"}`}, nil)
 	l.ask(put("/workspaces/shelf/members/role/readers", ann, `{"role":"reader"}`), nil)
-	l.ask(call{method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann, body: `{"name":"CI","scopes":["read"]}`}, &l.token)
+	l.ask(call{
+		method: http.MethodPost, path: "/workspaces/shelf/tokens", user: ann,
+		body: `{"name":"CI","scopes":["read"]}`,
+	}, &l.token)
 	time.Sleep(10 * time.Second)
 }
 
@@ -240,7 +256,10 @@ func (l *lab) makeShelf() {
 func (l *lab) makeProposal() {
 	l.t.Helper()
 	l.makeRuled()
-	l.ask(call{method: http.MethodPost, path: "/prompts/" + string(l.prompt) + "/proposals", user: ann, body: `{"label":"production","version":1}`}, nil)
+	l.ask(call{
+		method: http.MethodPost, path: "/prompts/" + string(l.prompt) + "/proposals", user: ann,
+		body: `{"label":"production","version":1}`,
+	}, nil)
 	time.Sleep(10 * time.Second)
 }
 
@@ -248,9 +267,15 @@ func (l *lab) makeProposal() {
 func (l *lab) makeRuled() {
 	l.t.Helper()
 	l.makeShelf()
-	l.ask(call{method: http.MethodPut, path: "/workspaces/shelf/rules", user: ann, header: http.Header{"If-Match": {"*"}}, body: `{"rules":[{"label":"production","approvals":1}]}`}, nil)
+	l.ask(call{
+		method: http.MethodPut, path: "/workspaces/shelf/rules", user: ann,
+		header: http.Header{"If-Match": {"*"}}, body: `{"rules":[{"label":"production","approvals":1}]}`,
+	}, nil)
 	var made struct{ ID prompt.ID }
-	l.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"Text","workspace":"shelf"}`}, &made)
+	l.ask(call{
+		method: http.MethodPost, path: "/prompts", user: ann,
+		body: `{"title":"Shared","text":"Text","workspace":"shelf"}`,
+	}, &made)
 	l.prompt = made.ID
 	time.Sleep(10 * time.Second)
 }
@@ -273,7 +298,10 @@ func (l *lab) again() {
 		}
 	}
 	var made api.ShownInvite
-	l.ask(call{method: http.MethodPost, path: "/invites", user: ann, body: `{"workspaces":[{"handle":"shelf","role":"reader"}],"uses":10}`}, &made)
+	l.ask(call{
+		method: http.MethodPost, path: "/invites", user: ann,
+		body: `{"workspaces":[{"handle":"shelf","role":"reader"}],"uses":10}`,
+	}, &made)
 	l.invite, l.secret = made.ID, made.Secret
 	time.Sleep(10 * time.Second)
 }
@@ -296,7 +324,8 @@ func (l *lab) join(handle string) {
 	}
 	secret, err := l.hub.AdminInvite(l.t.Context(), true)
 	require.NoError(l.t, err)
-	_, err = l.hub.AcceptInvite(l.t.Context(), auth.User{}, secret, library.NewPerson{Handle: handle, Password: aPassword}, library.Asker{})
+	_, err = l.hub.AcceptInvite(l.t.Context(), auth.User{}, secret,
+		library.NewPerson{Handle: handle, Password: aPassword}, library.Asker{})
 	require.NoError(l.t, err)
 }
 
@@ -342,7 +371,10 @@ func (l *lab) promptOfShelf() {
 	l.t.Helper()
 	l.makeShelf()
 	var made struct{ ID prompt.ID }
-	l.ask(call{method: http.MethodPost, path: "/prompts", user: ann, body: `{"title":"Shared","text":"text","workspace":"shelf"}`}, &made)
+	l.ask(call{
+		method: http.MethodPost, path: "/prompts", user: ann,
+		body: `{"title":"Shared","text":"text","workspace":"shelf"}`,
+	}, &made)
 	l.prompt = made.ID
 	time.Sleep(10 * time.Second)
 }
@@ -350,17 +382,25 @@ func (l *lab) promptOfShelf() {
 // makeToken makes an access token of ann's.
 func (l *lab) makeToken() {
 	l.t.Helper()
-	l.ask(call{method: http.MethodPost, path: "/me/tokens", user: ann, body: `{"name":"CI","scopes":["read","write","publish"]}`}, &l.token)
+	l.ask(call{
+		method: http.MethodPost, path: "/me/tokens", user: ann,
+		body: `{"name":"CI","scopes":["read","write","publish"]}`,
+	}, &l.token)
 }
 
 func (l *lab) vote(who string, v prompt.Vote) {
 	l.t.Helper()
-	l.ask(call{method: http.MethodPut, path: l.path("/prompts/{id}/vote"), user: who, body: fmt.Sprintf(`{"value":%q}`, v)}, nil)
+	l.ask(call{
+		method: http.MethodPut, path: l.path("/prompts/{id}/vote"), user: who,
+		body: fmt.Sprintf(`{"value":%q}`, v),
+	}, nil)
 }
 
 // path puts what the lab knows into a path.
 func (l *lab) path(path string) string {
-	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor, "{package}", l.packed, "{token}", cmp.Or(l.token.ID, "none"), "{invite}", cmp.Or(l.invite, "none"), "{secret}", cmp.Or(l.secret, "none")).Replace(path)
+	return strings.NewReplacer("{id}", string(l.prompt), "{author}", l.db.AuthorKey(ann), "{cursor}", l.cursor,
+		"{package}", l.packed, "{token}", cmp.Or(l.token.ID, "none"), "{invite}", cmp.Or(l.invite, "none"), "{secret}",
+		cmp.Or(l.secret, "none")).Replace(path)
 }
 
 // voteOnce is a vote of Vera's on the prompt.
@@ -417,7 +457,10 @@ func (l *lab) rows() int64 {
 	l.t.Helper()
 	n := int64(0)
 	t := promptdb.DefaultTables()
-	for _, name := range []string{t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.DeletedIndex, t.HiddenIndex, t.Votes} {
+	for _, name := range []string{
+		t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex,
+		t.DeletedIndex, t.HiddenIndex, t.Votes,
+	} {
 		for row, err := range table.All(l.t.Context(), l.meter.rows, name, table.Range{}) {
 			require.NoError(l.t, err)
 			if row.Props.Get("PromptId").Str() == string(l.prompt) && row.Props.Get("VoterId").Str() == "" {

@@ -16,7 +16,10 @@ type result = load.Result
 // isWholePath reports whether the path is all of it: of a page, or of another program's API.
 func (c call) isWholePath() bool {
 	other := func(prefix string) bool { return strings.HasPrefix(c.path, prefix) }
-	return slices.ContainsFunc([]string{"/api", "/app", "/lf/", "/ls/", "/mcp", "/u/", "/.well-known", "/marketplace", "/git/"}, other)
+	return slices.ContainsFunc([]string{
+		"/api", "/app", "/lf/", "/ls/", "/mcp", "/u/", "/.well-known",
+		"/marketplace", "/git/",
+	}, other)
 }
 
 // request returns the call as a request to a program: to its API, or for a page.

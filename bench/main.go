@@ -112,19 +112,24 @@ func run(ctx context.Context, args []string) (err error) {
 
 func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	prompts := flags.String("prompts", "1000,100000", "sizes of the library on the embedded store; 1000000 takes long to fill, once, and much disk")
+	prompts := flags.String("prompts", "1000,100000",
+		"sizes of the library on the embedded store; 1000000 takes long to fill, once, and much disk")
 	azurite := flags.String("azurite", "", "sizes of the library on Azurite; empty: none")
 	connections := flags.String("connections", "1,16,64", "connections of the closed loops; the first two on Azurite")
-	rates := flags.String("rates", "0.5", "rates of the open loops, as shares of what the closed loops reached; empty: none")
+	rates := flags.String("rates", "0.5",
+		"rates of the open loops, as shares of what the closed loops reached; empty: none")
 	o := options{}
 	flags.DurationVar(&o.each, "each", 2*time.Second, "how long each measurement takes")
 	flags.DurationVar(&o.hold, "hold", 0, "how long a mixture of all requests goes on to see the memory: with the last library on the embedded store or, where there is none, with each on Azurite")
-	flags.BoolVar(&o.profile, "profile", false, "say for each request where the processor time goes, with the last library")
+	flags.BoolVar(&o.profile, "profile", false,
+		"say for each request where the processor time goes, with the last library")
 	flags.StringVar(&o.data, "data", filepath.Join(".cache", "bench"), "where filled stores are kept")
 	flags.DurationVar(&o.heaviest, "heaviest", 0, "search for so long for the requests that cost most, and measure nothing else; what is beyond the bounds is an error")
-	flags.IntVar(&o.kept, "kept", 20, "how many of the highest costs that search keeps, changes, measures again and prints")
+	flags.IntVar(&o.kept, "kept", 20,
+		"how many of the highest costs that search keeps, changes, measures again and prints")
 	flags.Uint64Var(&o.seed, "seed", 1, "of the search for the requests that cost most")
-	flags.BoolVar(&o.cost, "cost", false, "print what PromptHub costs a month, as docs/deploy.md shows it, and measure nothing")
+	flags.BoolVar(&o.cost, "cost", false,
+		"print what PromptHub costs a month, as docs/deploy.md shows it, and measure nothing")
 	flags.StringVar(&o.try, "try", "", "measure one request that the search has found, and nothing else")
 	flags.Func("against", "pocketbase: compare with it, on the same rows and under the same loads, and measure nothing else; pocketbase-synced: with one that, as PromptHub, answers when the disk has what was written; search: compare searches of the real prompts that PROMPTS_CSV names with those of a plain BM25, of SQLite's FTS5 and of Bleve, with -each 0 what they find alone", func(name string) error {
 		if o.against = name; !slices.Contains([]string{pocketbase, pocketbaseSynced, searchPeers}, name) {
@@ -132,10 +137,11 @@ func parse(args []string) (options, error) {
 		}
 		return nil
 	})
-	flags.Func("only", "measure only requests whose name contains this; may be given several times", func(part string) error {
-		o.only = append(o.only, part)
-		return nil
-	})
+	flags.Func("only", "measure only requests whose name contains this; may be given several times",
+		func(part string) error {
+			o.only = append(o.only, part)
+			return nil
+		})
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -137,7 +137,9 @@ func (m *measured) quiet(ctx context.Context, p *program, before string) error {
 
 // closed is a closed loop of one kind of request. Of those that write, the processor time has the
 // jobs that they leave.
-func (m *measured) closed(ctx context.Context, p *program, k kind, connections int, each time.Duration) (result, error) {
+func (m *measured) closed(ctx context.Context, p *program, k kind, connections int,
+	each time.Duration,
+) (result, error) {
 	if !k.write {
 		return closed(ctx, p, k, connections, each)
 	}
@@ -240,7 +242,8 @@ func (p *program) walk(ctx context.Context, query string) ([]string, error) {
 // shares says how often the requests of many users are of each kind; those that are not named are
 // not in the mixture.
 var shares = map[string]int{
-	"list newest": 6, "list newest, nobody": 2, "list newest, deep": 2, "list most liked": 3, "list most liked, deep": 1,
+	"list newest": 6, "list newest, nobody": 2, "list newest, deep": 2,
+	"list most liked": 3, "list most liked, deep": 1,
 	"one tag": 3, "one tag, deep": 1, "two tags": 1, "one word": 3, "a tag and a word": 2, "get": 10, "get my vote": 1,
 	"my prompts": 2, "my votes": 1, "tags": 1, "vote": 6, "edit": 1, "create": 1,
 }

@@ -96,12 +96,16 @@ func (q meteredQueues) Send(ctx context.Context, name, text string, delay time.D
 	return q.m.messages.Send(ctx, name, text, delay)
 }
 
-func (q meteredQueues) Receive(ctx context.Context, name string, limit int, lock time.Duration) ([]queue.Message, error) {
+func (q meteredQueues) Receive(ctx context.Context, name string, limit int,
+	lock time.Duration,
+) ([]queue.Message, error) {
 	q.m.call(&q.m.queues)
 	return q.m.messages.Receive(ctx, name, limit, lock)
 }
 
-func (q meteredQueues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
+func (q meteredQueues) Hide(ctx context.Context, name string, r queue.Receipt,
+	delay time.Duration,
+) (queue.Receipt, error) {
 	q.m.call(&q.m.queues)
 	return q.m.messages.Hide(ctx, name, r, delay)
 }

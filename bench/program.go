@@ -34,13 +34,16 @@ func start(ctx context.Context, binary string, s store, args ...string) (*progra
 }
 
 // startWith does so with settings of its own, and says where what the handler logs goes.
-func startWith(ctx context.Context, binary string, s store, log io.Writer, env []string, args ...string) (*program, error) {
+func startWith(ctx context.Context, binary string, s store, log io.Writer, env []string,
+	args ...string,
+) (*program, error) {
 	addr, err := load.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, binary, append([]string{"local", "--addr", addr, "--data", s.data}, args...)...)
-	cmd.Env = append(os.Environ(), "AzureWebJobsStorage="+s.azure, "PUBLIC_READ=true", "LOG_LEVEL=warn", "AUTH_MODE=dev")
+	cmd.Env = append(os.Environ(), "AzureWebJobsStorage="+s.azure, "PUBLIC_READ=true",
+		"LOG_LEVEL=warn", "AUTH_MODE=dev")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = log
 	began := time.Now()

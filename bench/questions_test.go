@@ -35,7 +35,8 @@ func BenchmarkQuestions(b *testing.B) {
 						b.ReportAllocs()
 						rows, before := m.scanned.Load(), processorTime(b)
 						for i := 0; b.Loop(); i++ {
-							answer(b, h, call{method: http.MethodGet, path: "/prompts?limit=20&sort=" + order + "&q=" + url.QueryEscape(kind.of[i%len(kind.of)])})
+							answer(b, h, call{method: http.MethodGet, path: "/prompts?limit=20&sort=" + order + "&q=" +
+								url.QueryEscape(kind.of[i%len(kind.of)])})
 						}
 						b.ReportMetric(float64((processorTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 						b.ReportMetric(float64(m.scanned.Load()-rows)/float64(b.N), "rows/op")
@@ -60,7 +61,8 @@ func copiesOf(ds []prompt.Draft, copies int) func(yield func(prompt.Prompt, []pr
 				likers = append(likers, prompt.UserID(hubUser(n)))
 			}
 			p := prompt.Prompt{
-				ID: id, AuthorID: prompt.UserID(author), AuthorName: author, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: d,
+				ID: id, AuthorID: prompt.UserID(author), AuthorName: author, CreatedAt: id.Time(),
+				UpdatedAt: id.Time(), Revision: 1, Draft: d,
 			}
 			if !yield(p, likers) {
 				return
@@ -83,7 +85,13 @@ func questionsOf(ds []prompt.Draft) []questions {
 		at := r.IntN(max(len(words)-n+1, 1))
 		return strings.Join(words[at:min(at+n, len(words))], " ")
 	}
-	kinds := []questions{{name: "a-title"}, {name: "a-word-of-a-title"}, {name: "two-words-of-a-title"}, {name: "a-word-of-a-text"}, {name: "a-title-with-a-slip"}}
+	kinds := []questions{
+		{name: "a-title"},
+		{name: "a-word-of-a-title"},
+		{name: "two-words-of-a-title"},
+		{name: "a-word-of-a-text"},
+		{name: "a-title-with-a-slip"},
+	}
 	for i := range kinds {
 		for len(kinds[i].of) < 1000 {
 			d := ds[r.IntN(len(ds))]

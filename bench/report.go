@@ -37,8 +37,10 @@ func libraries(w io.Writer, all []measured) {
 		if len(m.starts) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "| %s | %d | %.0f | %.1f | %s, %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", m.title(), m.Rows, float64(m.size)/1e6, m.Took.Seconds(),
-			ms(m.starts[len(m.starts)/2]), ms(slices.Max(m.starts)), m.idle.Own, m.idle.File, m.after.Own, m.after.File, m.after.Most)
+		fmt.Fprintf(w, "| %s | %d | %.0f | %.1f | %s, %s | %.1f | %.1f | %.1f | %.1f | %.1f |\n", m.title(), m.Rows,
+			float64(m.size)/1e6, m.Took.Seconds(),
+			ms(m.starts[len(m.starts)/2]), ms(slices.Max(m.starts)), m.idle.Own, m.idle.File,
+			m.after.Own, m.after.File, m.after.Most)
 	}
 }
 
@@ -49,13 +51,16 @@ func growth(w io.Writer, all []measured) {
 		return
 	}
 	small, large := all[0], all[len(all)-1]
-	fmt.Fprintf(w, "\n| request, %s connection, median ms |%s %d : %d |\n|---|%s---:|\n", small.connections(), column(all, func(m measured) string { return m.title() }), large.Prompts, small.Prompts, strings.Repeat("---:|", len(all)))
+	fmt.Fprintf(w, "\n| request, %s connection, median ms |%s %d : %d |\n|---|%s---:|\n", small.connections(),
+		column(all, func(m measured) string { return m.title() }), large.Prompts, small.Prompts,
+		strings.Repeat("---:|", len(all)))
 	for i, l := range small.loads {
 		if i >= len(large.loads) {
 			break // the report of a run that ended early
 		}
 		of := func(m measured) time.Duration { return m.loads[i].closed[0].At(50) }
-		fmt.Fprintf(w, "| %s |%s %.2f |\n", l.kind, column(all, func(m measured) string { return ms(of(m)) }), of(large).Seconds()/of(small).Seconds())
+		fmt.Fprintf(w, "| %s |%s %.2f |\n", l.kind, column(all, func(m measured) string { return ms(of(m)) }),
+			of(large).Seconds()/of(small).Seconds())
 	}
 }
 
@@ -82,16 +87,19 @@ func (m measured) report(w io.Writer) {
 		fmt.Fprintf(w, "\n| %s connections | votes a second | p50 ms | p99 ms | votes | failed |\n|---|---:|---:|---:|---:|---|\n", m.votes[0].Load)
 	}
 	for _, one := range m.votes {
-		fmt.Fprintf(w, "| %s | %.0f | %s | %s | %d | %s |\n", one.Kind, one.PerSecond(), ms(one.At(50)), ms(one.At(99)), one.Requests, failures(one))
+		fmt.Fprintf(w, "| %s | %.0f | %s | %s | %d | %s |\n", one.Kind, one.PerSecond(), ms(one.At(50)),
+			ms(one.At(99)), one.Requests, failures(one))
 	}
 	if len(m.minutes) > 0 {
 		fmt.Fprintf(w, "\n| minute, %s connections, all kinds | requests a second | p50 ms | p99 ms | memory at most, MB | mapped files | failed |\n|---:|---:|---:|---:|---:|---:|---|\n", m.minutes[0].Load)
 	}
 	for i, one := range m.minutes {
-		fmt.Fprintf(w, "| %d | %.0f | %s | %s | %.1f | %.1f | %s |\n", i+1, one.PerSecond(), ms(one.At(50)), ms(one.At(99)), one.memory.Own, one.memory.File, failures(one.result))
+		fmt.Fprintf(w, "| %d | %.0f | %s | %s | %.1f | %.1f | %s |\n", i+1, one.PerSecond(), ms(one.At(50)),
+			ms(one.At(99)), one.memory.Own, one.memory.File, failures(one.result))
 	}
 	if len(m.tops) > 0 {
-		fmt.Fprint(w, "\n| request | ten functions that take most of the processor themselves | failed |\n|---|---|---|\n")
+		fmt.Fprint(w,
+			"\n| request | ten functions that take most of the processor themselves | failed |\n|---|---|---|\n")
 	}
 	for _, t := range m.tops {
 		fmt.Fprintf(w, "| %s | %s | %s |\n", t.Kind, strings.Join(t.lines, ", "), failures(t.result))
@@ -117,7 +125,8 @@ func (m measured) reportLoads(w io.Writer) {
 		for _, c := range l.closed {
 			fmt.Fprintf(w, " %.0f, %s |", c.PerSecond(), ms(c.At(99)))
 		}
-		fmt.Fprintf(w, " %s / %s / %s | %.3f |", ms(last.At(50)), ms(last.At(90)), ms(last.At(99)), last.CPU.Seconds()*1000/float64(max(last.Requests, 1)))
+		fmt.Fprintf(w, " %s / %s / %s | %.3f |", ms(last.At(50)), ms(last.At(90)), ms(last.At(99)),
+			last.CPU.Seconds()*1000/float64(max(last.Requests, 1)))
 		for _, c := range l.open {
 			fmt.Fprintf(w, " %.0f, %s / %s", c.PerSecond(), ms(c.At(50)), ms(c.At(99)))
 		}

@@ -75,10 +75,17 @@ func serve(t testing.TB, h http.Handler, c call) *httptest.ResponseRecorder {
 func benchAPI(b *testing.B) (http.Handler, corpus) {
 	b.Helper()
 	db, _, l := benchDB(b)
-	hub, admission, log := library.New(db, prompt.Rules{}, time.Now), httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
+	hub, admission, log := library.New(db, prompt.Rules{}, time.Now),
+		httpjson.NewAdmission(httpjson.Limits{}, time.Now), slog.New(slog.DiscardHandler)
 	require.NoError(b, name(b.Context(), hub))
-	h := api.New(api.Config{Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log, Now: time.Now, Version: "bench"})
-	foreign := doors.Foreign{Door: doors.Door{Identify: auth.Dev(), Admission: admission, Service: hub}, Log: log, Now: time.Now}
+	h := api.New(api.Config{
+		Admission: admission, Service: hub, Identify: auth.Dev(), PublicRead: true, Log: log,
+		Now: time.Now, Version: "bench",
+	})
+	foreign := doors.Foreign{
+		Door: doors.Door{Identify: auth.Dev(), Admission: admission, Service: hub}, Log: log,
+		Now: time.Now,
+	}
 	h = httpjson.Mount(langfuse.Prefix, h, langfuse.New(foreign))
 	return httpjson.Mount(langsmith.Prefix, h, langsmith.New(foreign)), l
 }
@@ -91,7 +98,8 @@ func benchDB(b *testing.B) (*promptdb.DB, *meter, corpus) {
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	m := &meter{rows: file.Tables, messages: file.Queues}
 	db := promptdb.New(promptdb.Config{
-		Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: m, Queues: meteredQueues{m}, Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() },
 	})
@@ -114,7 +122,8 @@ func BenchmarkVotes(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					n := voter.Add(1)
-					if _, err := db.Vote(b.Context(), prompt.UserID(fmt.Sprint("voter ", n)), l.id(int(n)%prompts), prompt.Like); err != nil {
+					if _, err := db.Vote(b.Context(), prompt.UserID(fmt.Sprint("voter ", n)),
+						l.id(int(n)%prompts), prompt.Like); err != nil {
 						b.Error(err)
 					}
 				}

@@ -26,7 +26,8 @@ const restoredPrompts = 10_000
 func BenchmarkRestore(b *testing.B) {
 	over := func(file *embedded.Store) *promptdb.DB {
 		db := promptdb.New(promptdb.Config{
-			Store: file.Tables, Queues: file.Queues, Transact: file.Transact, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Store: file.Tables, Queues: file.Queues, Transact: file.Transact, Tables: promptdb.DefaultTables(),
+			Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Background: func(f func()) { f() },
 			Sleep:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		})
@@ -73,7 +74,9 @@ func BenchmarkRestore(b *testing.B) {
 		began := time.Now()
 		prompts := 0
 		require.NoError(b, into.Rebuild(func(made *embedded.Store) error {
-			_, err := over(made).Restore(b.Context(), strings.NewReader(backup.String()), func(d promptdb.Difference) { b.Error(d) }, func(int) {}, func(n int) { prompts = n })
+			_, err := over(made).Restore(b.Context(), strings.NewReader(backup.String()), func(d promptdb.Difference) {
+				b.Error(d)
+			}, func(int) {}, func(n int) { prompts = n })
 			return err
 		}))
 		b.ReportMetric(float64(prompts)/time.Since(began).Seconds(), "prompts/s")

@@ -80,7 +80,8 @@ func inBench(name string, find func(q string, limit int) []string) *searcher {
 func newSearchingHub(ctx context.Context, binary, dir string, ds []prompt.Draft) (*searcher, error) {
 	load.Progress("filling PromptHub with %d prompts", len(ds))
 	begin := func() (*program, error) {
-		return startWith(ctx, binary, store{data: dir}, io.Discard, []string{fmt.Sprint("MAX_TEXT=", prompt.LimitMaxText)})
+		return startWith(ctx, binary, store{data: dir}, io.Discard,
+			[]string{fmt.Sprint("MAX_TEXT=", prompt.LimitMaxText)})
 	}
 	p, err := begin()
 	if err != nil {

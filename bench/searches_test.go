@@ -78,13 +78,18 @@ var searchKinds = []searchKind{
 	{name: "the first three letters of one", draw: titleWords(1, 3)},
 	{name: "two words of one title", draw: titleWords(2, 0)},
 	{name: "a tag and a word of a title", draw: titleWords(1, 0), tag: true},
-	{name: "words of two titles", draw: func(r *rand.Rand, title, _ []string) []string { return []string{title[0], word(r)} }},
+	{name: "words of two titles", draw: func(r *rand.Rand, title, _ []string) []string {
+		return []string{title[0], word(r)}
+	}},
 	{name: "a word of texts", text: true, draw: textWords(1)},
 	{name: "two words of one text", text: true, draw: textWords(2)},
 	{name: "four words of one text", text: true, draw: textWords(4)},
-	{name: "a word of a title and one of its text", text: true, draw: func(r *rand.Rand, title, text []string) []string {
-		return []string{title[r.IntN(len(title))], text[r.IntN(len(text))]}
-	}},
+	{
+		name: "a word of a title and one of its text", text: true,
+		draw: func(r *rand.Rand, title, text []string) []string {
+			return []string{title[r.IntN(len(title))], text[r.IntN(len(text))]}
+		},
+	},
 	{name: "a tag and a word of a text", text: true, draw: textWords(1), tag: true},
 	{name: "a word of texts, by votes", text: true, draw: textWords(1), by: promptdb.MostLiked},
 	{name: "two words of one text, by votes", text: true, draw: textWords(2), by: promptdb.MostLiked},
@@ -128,7 +133,10 @@ func (k searchKind) measure(t *testing.T, l corpus, store table.DB) {
 	r := rand.New(rand.NewPCG(1, uint64(len(k.name))))
 	scanned, decided := make([]int, searchesOfEach), make([]int, searchesOfEach)
 	m := &searchMeter{meter: meter{rows: store}}
-	db := promptdb.New(promptdb.Config{Store: m, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() }})
+	db := promptdb.New(promptdb.Config{
+		Store: m, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(),
+		Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+	})
 	require.NoError(t, db.Create(t.Context())) // which learns what rows there are
 	words, err := prompt.ParseQuery("word")
 	require.NoError(t, err)

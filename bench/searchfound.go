@@ -59,7 +59,8 @@ func wantedKinds(ds []prompt.Draft) ([]wantedKind, error) {
 		return nil, err
 	}
 	judged, err := readQuestions(judgedFile, ds)
-	return append(kinds, wantedKind{"a plain question", plain}, wantedKind{"a plain question, judged by two readers", judged}), err
+	return append(kinds, wantedKind{"a plain question", plain},
+		wantedKind{"a plain question, judged by two readers", judged}), err
 }
 
 // These files have questions as people ask them, each with titles of real prompts. A line is a

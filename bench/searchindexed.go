@@ -130,7 +130,9 @@ func scaleKinds(rnd *rand.Rand, ds []prompt.Draft) []scaleKind {
 			in[word]++
 		}
 	}
-	common := slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Or(in[b]-in[a], strings.Compare(a, b)) })[:60]
+	common := slices.SortedFunc(maps.Keys(in), func(a, b string) int {
+		return cmp.Or(in[b]-in[a], strings.Compare(a, b))
+	})[:60]
 	some := func(n int) []string {
 		words := prompttest.Words(ds[rnd.IntN(len(ds))].Text)
 		at := rnd.IntN(max(len(words)-n+1, 1))
@@ -145,7 +147,15 @@ func scaleKinds(rnd *rand.Rand, ds []prompt.Draft) []scaleKind {
 		}
 		return words
 	}
-	kinds := []scaleKind{{name: "one word"}, {name: "five words"}, {name: "twenty words"}, {name: "five words with slips"}, {name: "twenty words with slips"}, {name: "twenty of the words that most prompts have"}, {name: "one letter"}}
+	kinds := []scaleKind{
+		{name: "one word"},
+		{name: "five words"},
+		{name: "twenty words"},
+		{name: "five words with slips"},
+		{name: "twenty words with slips"},
+		{name: "twenty of the words that most prompts have"},
+		{name: "one letter"},
+	}
 	for i, words := range []func() []string{
 		func() []string { return some(1) },
 		func() []string { return some(5) },

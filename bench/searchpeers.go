@@ -48,7 +48,10 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 		}
 		index := newIndexed()
 		index.add(corpus{Prompts: len(ds), Until: time.Now()}, 0, ds)
-		all := slices.Concat([]*searcher{hub, own, inBench("index alone", index.find), inBench("BM25", newPlainBM25(ds).find)}, peers)
+		all := slices.Concat([]*searcher{
+			hub, own, inBench("index alone", index.find),
+			inBench("BM25", newPlainBM25(ds).find),
+		}, peers)
 		return found(ctx, o, all, ds)
 	}); err != nil {
 		return err
@@ -69,7 +72,9 @@ func againstSearch(ctx context.Context, o options, binary string) error {
 }
 
 // withSearchers starts the programs with prompts, and stops them after do.
-func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft, do func(hub *searcher, peers []*searcher) error) (err error) {
+func withSearchers(ctx context.Context, binary, dir string, ds []prompt.Draft,
+	do func(hub *searcher, peers []*searcher) error,
+) (err error) {
 	var all []*searcher
 	defer func() {
 		for _, s := range all {
@@ -124,7 +129,9 @@ func searchRates(ctx context.Context, o options, all []*searcher, ds []prompt.Dr
 		if title := strings.Join(prompttest.Words(d.Title), " "); asks(title) {
 			titles = append(titles, title)
 		}
-		if longest := slices.MaxFunc(append(prompttest.Words(d.Title), ""), func(a, b string) int { return len(a) - len(b) }); asks(longest) {
+		if longest := slices.MaxFunc(append(prompttest.Words(d.Title), ""), func(a, b string) int {
+			return len(a) - len(b)
+		}); asks(longest) {
 			words = append(words, longest)
 		}
 	}
@@ -142,7 +149,10 @@ func searchRates(ctx context.Context, o options, all []*searcher, ds []prompt.Dr
 			for turn := range all {
 				i := (turn + round) % len(all)
 				s := all[i]
-				one, err := closed(ctx, s.program, kind{name: line.name, make: func(r *rand.Rand) call { return s.ask(line.of[r.IntN(len(line.of))], 20) }}, connections, o.each)
+				one, err := closed(ctx, s.program,
+					kind{name: line.name, make: func(r *rand.Rand) call {
+						return s.ask(line.of[r.IntN(len(line.of))], 20)
+					}}, connections, o.each)
 				if err != nil {
 					return err
 				}

@@ -108,7 +108,10 @@ func openAzurite(ctx context.Context, n int) (s store, err error) {
 	if err != nil {
 		return s, err
 	}
-	s = store{corpus: corpus{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)}, azure: server.ConnectionString(), stop: server.Stop}
+	s = store{
+		corpus: corpus{Prompts: n, Until: time.Now().UTC().Truncate(time.Millisecond)},
+		azure:  server.ConnectionString(), stop: server.Stop,
+	}
 	cfg, err := azure.FromEnv(func(name string) string {
 		if name == "AzureWebJobsStorage" {
 			return s.azure

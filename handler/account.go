@@ -16,7 +16,8 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 		return command.UsageError("export: --account and --to exclude each other")
 	}
 	if c.workspace != "" {
-		return command.UsageError("export: --account is all that you have yourself: leave it out, or use an access token of the workspace")
+		return command.UsageError(
+			"export: --account is all that you have yourself: leave it out, or use an access token of the workspace")
 	}
 	remote, err := c.client()
 	if err != nil {
@@ -26,7 +27,8 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 	var left error
 	err = remote.Account(ctx, b, func(name string, version int64, lost string) {
 		left = errDamaged
-		fmt.Fprintf(std.Err, "%q: the export lacks %s of version %d, which is damaged on the server\n", name, lost, version)
+		fmt.Fprintf(std.Err, "%q: the export lacks %s of version %d, which is damaged on the server\n", name,
+			lost, version)
 	})
 	if err = errors.Join(err, b.Flush()); err != nil {
 		return fmt.Errorf("%w; the export is not complete", err)
@@ -38,7 +40,8 @@ func (c *caller) exportAccount(ctx context.Context, std command.Streams, to stri
 // are.
 func (c *importing) importAccount(ctx context.Context, std command.Streams, name string) error {
 	if c.dryRun || c.update || c.asContributor || c.caller.workspace != "" {
-		return command.UsageError("import: --account goes with none of --dry-run, --update, --as-contributor and --workspace")
+		return command.UsageError(
+			"import: --account goes with none of --dry-run, --update, --as-contributor and --workspace")
 	}
 	file, err := readFile(std.In, name)
 	if err != nil {
@@ -65,7 +68,8 @@ func (c *importing) importAccount(ctx context.Context, std command.Streams, name
 		}
 	})
 	err = errors.Join(err, failed)
-	fmt.Fprintf(told, "created %d, updated %d, unchanged %d, rejected %d\n", counts["created"], counts["updated"], counts["unchanged"], counts["rejected"])
+	fmt.Fprintf(told, "created %d, updated %d, unchanged %d, rejected %d\n", counts["created"], counts["updated"],
+		counts["unchanged"], counts["rejected"])
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w; run the same import again to go on", err)

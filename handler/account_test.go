@@ -34,12 +34,15 @@ func twoHouses(t *testing.T) (here, there string, do func(code int, args ...stri
 func TestAccountMovesHouse(t *testing.T) {
 	here, there, do := twoHouses(t)
 	for _, text := range []string{"One {{a}}", "Two", "Three", "Four"} {
-		do(command.OK, "save", file(t, "x.md", text), "--name", "my/prompt", "--title", "Mine", "--message", "Because "+text, "--url", here, "--public")
+		do(command.OK, "save", file(t, "x.md", text), "--name", "my/prompt", "--title", "Mine", "--message",
+			"Because "+text, "--url", here, "--public")
 	}
 	do(command.OK, "label", "my/prompt@2", "production", "--url", here)
 	do(command.OK, "import", file(t, "chat.json", chat), "--url", here)
-	do(command.OK, "import", "--update", file(t, "other.json", strings.Replace(chat, "Be {{mood}}", "Stay {{mood}}", 1)), "--url", here)
-	code, _, errs := handler(t, "save", file(t, "y.md", "A text"), "--name", "chats/critic", "--url", here, "--user", "ann")
+	do(command.OK, "import", "--update",
+		file(t, "other.json", strings.Replace(chat, "Be {{mood}}", "Stay {{mood}}", 1)), "--url", here)
+	code, _, errs := handler(t, "save", file(t, "y.md", "A text"), "--name", "chats/critic",
+		"--url", here, "--user", "ann")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "the prompt is a chat")
 	var listed struct{ Items []struct{ ID, Name string } }
@@ -49,13 +52,15 @@ func TestAccountMovesHouse(t *testing.T) {
 	id := listed.Items[0].ID
 	status, _ = send(t, http.MethodDelete, here+"/api/v1/prompts/"+id+"/versions/3", "")
 	require.Equal(t, http.StatusNoContent, status)
-	status, body = send(t, http.MethodPut, here+"/api/v1/me/profile", `{"handle":"ann-lee","name":"Ann","about":"Cooks"}`)
+	status, body = send(t, http.MethodPut, here+"/api/v1/me/profile",
+		`{"handle":"ann-lee","name":"Ann","about":"Cooks"}`)
 	require.Equal(t, http.StatusOK, status, body)
 
 	exported := do(command.OK, "export", "--account", "--url", here)
 	require.Contains(t, exported, `{"profile":{"handle":"ann-lee","name":"Ann","about":"Cooks"}}`+"\n")
 	require.Contains(t, exported, `"versions":[{"version":1,"text":"One {{a}}","message":"Because One {{a}}","description":""},{"version":2,"text":"Two","labels":["production"],"message":"Because Two","description":""},{"version":4,`)
-	require.Equal(t, "created 2, updated 1, unchanged 0, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	require.Equal(t, "created 2, updated 1, unchanged 0, rejected 0\n",
+		do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
 	require.Equal(t, exported, do(command.OK, "export", "--account", "--url", there))
 	require.Equal(t, "Two", do(command.OK, "get", "my/prompt", "--url", there))
 
@@ -67,7 +72,8 @@ func TestAccountMovesHouse(t *testing.T) {
 		require.Equal(t, command.OK, code)
 	}
 
-	require.Equal(t, "created 0, updated 0, unchanged 3, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	require.Equal(t, "created 0, updated 0, unchanged 3, rejected 0\n",
+		do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
 	other := strings.ReplaceAll(exported, "Two", "Three")
 	out = do(command.LeftOut, "import", "--account", file(t, "account.jsonl", other), "--url", there)
 	require.Contains(t, out, `"my/prompt" rejected: name: a prompt of yours has this name and another history`)
@@ -82,7 +88,8 @@ func TestLongHistoryMovesHouse(t *testing.T) {
 	comment := strings.Repeat("# <a comment>\n", 17<<10)
 	for i := range 20 {
 		yml := fmt.Sprintf("name: long\nmessages:\n  - role: user\n    content: Version %d\n", i+1) + comment
-		status, body := apptest.Send(t, http.MethodPost, here+"/api/v1/import?update=true&file=long.prompt.yml", yml, "X-Dev-User", "ann", "Content-Type", "application/octet-stream")
+		status, body := apptest.Send(t, http.MethodPost, here+"/api/v1/import?update=true&file=long.prompt.yml", yml,
+			"X-Dev-User", "ann", "Content-Type", "application/octet-stream")
 		require.Equal(t, http.StatusOK, status, body)
 		require.NotContains(t, body, "rejected")
 	}
@@ -96,12 +103,14 @@ func TestLongHistoryMovesHouse(t *testing.T) {
 	require.Contains(t, out, "created 3, updated 0, unchanged 1, rejected 1\n")
 	require.Contains(t, out, fmt.Sprintf("line %d ", strings.Count(exported, "\n")+1))
 	require.Equal(t, exported, do(command.OK, "export", "--account", "--url", there))
-	require.Equal(t, "created 0, updated 0, unchanged 4, rejected 0\n", do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
+	require.Equal(t, "created 0, updated 0, unchanged 4, rejected 0\n",
+		do(command.OK, "import", "--account", file(t, "account.jsonl", exported), "--url", there))
 
 	// Nothing is sent of a file that cannot be.
 	far := strings.Replace(exported, `"text"`, `"more":"`+strings.Repeat("x", 5<<20)+`","text"`, 1)
 	_, elsewhere := startLocal(t, t.TempDir())
-	code, _, errs := handler(t, "import", "--account", file(t, "account.jsonl", far), "--url", elsewhere, "--user", "ann")
+	code, _, errs := handler(t, "import", "--account", file(t, "account.jsonl", far),
+		"--url", elsewhere, "--user", "ann")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "the service takes 4 MiB at once")
 	require.Empty(t, do(command.OK, "search", "--mine", "--url", elsewhere))

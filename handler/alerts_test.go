@@ -40,7 +40,8 @@ func scrape(t *testing.T, metrics, instance string) map[string]float64 {
 	all := map[string]float64{}
 	for _, m := range sample.FindAllStringSubmatch(body, -1) {
 		switch m[1] {
-		case "http_server_request_duration_seconds_count", "prompthub_queue_length", "prompthub_backup_newest_seconds", "prompthub_disk_free_bytes", "prompthub_disk_size_bytes", "prompthub_swept_seconds":
+		case "http_server_request_duration_seconds_count", "prompthub_queue_length", "prompthub_backup_newest_seconds",
+			"prompthub_disk_free_bytes", "prompthub_disk_size_bytes", "prompthub_swept_seconds":
 			labels := `job="prompthub", instance="` + instance + `"`
 			if m[2] != "" {
 				labels += ", " + m[2]
@@ -101,7 +102,8 @@ func TestAlertsFire(t *testing.T) {
 	// a healthy one, until it has ended
 	p, url := startLocal(t, data)
 	metrics := await(t, &p.err, at)
-	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+	status, body := send(t, "POST", url+"/api/v1/prompts",
+		`{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
 	require.Equal(t, http.StatusCreated, status, body)
 	var made struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(body), &made))
@@ -120,7 +122,8 @@ func TestAlertsFire(t *testing.T) {
 	// one with all faults
 	backups := t.TempDir()
 	old := time.Now().Add(-3 * 24 * time.Hour)
-	require.NoError(t, os.WriteFile(filepath.Join(backups, "prompthub-"+old.UTC().Format("20060102T150405Z")+".jsonl"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(backups, "prompthub-"+old.UTC().Format("20060102T150405Z")+".jsonl"),
+		nil, 0o600))
 	provoke(t, data)
 	if small != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(small, "fill"), make([]byte, 117<<20), 0o600))
@@ -156,7 +159,9 @@ func TestAlertsFire(t *testing.T) {
 			samples = append(samples, map[string]any{"labels": "{}", "value": 1})
 		}
 		exprs = append(exprs, map[string]any{
-			"expr": fmt.Sprintf(`sum(ALERTS{alertname="%s", instance="%s", alertstate="firing"})`, alert, instance), "eval_time": fmt.Sprintf("%dm", minutes), "exp_samples": samples,
+			"expr": fmt.Sprintf(`sum(ALERTS{alertname="%s", instance="%s", alertstate="firing"})`,
+				alert, instance),
+			"eval_time": fmt.Sprintf("%dm", minutes), "exp_samples": samples,
 		})
 	}
 	text, err := os.ReadFile(rules)
@@ -167,7 +172,8 @@ func TestAlertsFire(t *testing.T) {
 		alert := m[1]
 		fires("well", alert, alert == "PromptHubNoBackup")
 		fires("down", alert, alert == "PromptHubDown")
-		fires("ill", alert, alert != "PromptHubNoBackup" && alert != "PromptHubDown" && (alert != "PromptHubDiskIsFull" || small != ""))
+		fires("ill", alert, alert != "PromptHubNoBackup" && alert != "PromptHubDown" &&
+			(alert != "PromptHubDiskIsFull" || small != ""))
 	}
 	test, err := json.MarshalIndent(map[string]any{
 		"rule_files": []string{rules}, "evaluation_interval": "1m",
@@ -177,7 +183,8 @@ func TestAlertsFire(t *testing.T) {
 		}},
 	}, "", " ")
 	require.NoError(t, err)
-	out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", file(t, "provoked.yml", string(test))).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), promtool, "test", "rules",
+		file(t, "provoked.yml", string(test))).CombinedOutput()
 	require.NoError(t, err, "%s\n%s", out, test)
 }
 
@@ -185,7 +192,8 @@ func TestAlertsFire(t *testing.T) {
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=128m", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=128m", "tmpfs",
+		dir).CombinedOutput(); err != nil {
 		t.Logf("NOT PROVOKED: a full disk, as none can be mounted here: %s", out)
 		return ""
 	}
@@ -216,7 +224,13 @@ func provoke(t *testing.T, data string) {
 	}
 	old := table.Time(time.Now().Add(-4 * 24 * time.Hour))
 	for _, name := range promptdb.DefaultTables().All() {
-		op := table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "sweep", Row: name}, Props: table.Props{{Name: "Next", Value: table.String("")}, {Name: "FullPassAt", Value: old}}}}
+		op := table.Op{
+			Kind: table.Upsert,
+			Row: table.Row{
+				Key:   table.Key{Partition: "sweep", Row: name},
+				Props: table.Props{{Name: "Next", Value: table.String("")}, {Name: "FullPassAt", Value: old}},
+			},
+		}
 		_, err := st.Tables.Write(t.Context(), promptdb.DefaultTables().SystemState, op)
 		require.NoError(t, err)
 	}
@@ -233,7 +247,10 @@ func provoke(t *testing.T, data string) {
 	require.NoError(t, db.Update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte("r/" + promptdb.DefaultTables().Votes))
 		var keys [][]byte
-		if err := b.ForEach(func(k, _ []byte) error { keys = append(keys, append([]byte(nil), k...)); return nil }); err != nil {
+		if err := b.ForEach(func(k, _ []byte) error {
+			keys = append(keys, append([]byte(nil), k...))
+			return nil
+		}); err != nil {
 			return err
 		}
 		for _, k := range keys {

@@ -45,7 +45,8 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 		blobs = blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix)
 	}
 	a.db = promptdb.New(promptdb.Config{
-		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Blobs: blobs, Transact: t.Transact(st.Transact), Load: st.Load,
+		Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Blobs: blobs,
+		Transact: t.Transact(st.Transact), Load: st.Load,
 		Tables: s.Tables, Tags: s.Tags, SearchMemory: s.SearchMemory,
 		Quota:     promptdb.Quota{Bytes: max(s.QuotaBytes, 0), Prompts: max(s.QuotaPrompts, 0)},
 		EventsFor: time.Duration(s.EventsDays) * 24 * time.Hour,
@@ -57,7 +58,9 @@ func newApp(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemet
 
 // backup backs up a store, which may be that of a moment ago.
 func (a *app) backup(ctx context.Context, v command.View, w io.Writer, r backups.Reports) (n backups.Count, err error) {
-	n.Rows, err = a.over(v.Tables, nil).Backup(ctx, w, func(d promptdb.Difference) { r.Left(d.String()) }, func(rows int) { r.Progress(backups.Count{Rows: rows}) })
+	n.Rows, err = a.over(v.Tables, nil).Backup(ctx, w, func(d promptdb.Difference) {
+		r.Left(d.String())
+	}, func(rows int) { r.Progress(backups.Count{Rows: rows}) })
 	return n, err
 }
 
@@ -68,19 +71,24 @@ func (a *app) verify(ctx context.Context, v command.View, found func(any), progr
 
 // over returns a database over other tables of the application, of which it reads.
 func (a *app) over(tables table.DB, queues queue.Queues) *promptdb.DB {
-	return promptdb.New(promptdb.Config{Store: tables, Queues: queues, Tables: a.settings.Tables, Now: time.Now, Log: a.log, Sleep: command.Sleep})
+	return promptdb.New(promptdb.Config{
+		Store: tables, Queues: queues, Tables: a.settings.Tables, Now: time.Now,
+		Log: a.log, Sleep: command.Sleep,
+	})
 }
 
 // service returns what users may do.
 func (a *app) service() *library.Service {
-	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now).WithPasswords(a.passwords).WithAdminsMaking(a.settings.Workspaces == adminsMake)
+	return library.New(a.db, prompt.Rules{MaxText: a.settings.MaxText}, time.Now).WithPasswords(
+		a.passwords).WithAdminsMaking(a.settings.Workspaces == adminsMake)
 }
 
 // api returns the HTTP API.
 func (a *app) api(d doors.Door) http.Handler {
 	version, _ := command.Built()
 	return api.New(api.Config{
-		Service: a.service(), Identify: d.Identify, Claimed: a.settings.Dev(), PublicRead: d.PublicRead, Public: a.settings.Public, MaxText: a.settings.MaxText,
+		Service: a.service(), Identify: d.Identify, Claimed: a.settings.Dev(), PublicRead: d.PublicRead,
+		Public: a.settings.Public, MaxText: a.settings.MaxText,
 		Admission: d.Admission, Origins: a.settings.Origins,
 		Log: a.log, Now: time.Now, Telemetry: a.telemetry, Version: version,
 	})

@@ -36,7 +36,8 @@ func (l *load) begin(t *testing.T, url string, writers int) (stop func()) {
 		all.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				start := time.Now()
-				status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", fmt.Sprintf(`{"title":"Prompt %d of writer %d","text":"Say %[1]d.","tags":["text"],"visibility":"public"}`, n, w),
+				status, body := apptest.Send(t, "POST", url+"/api/v1/prompts",
+					fmt.Sprintf(`{"title":"Prompt %d of writer %d","text":"Say %[1]d.","tags":["text"],"visibility":"public"}`, n, w),
 					"X-Dev-User", fmt.Sprint("writer ", w), "Content-Type", "application/json")
 				var made struct{ ID string }
 				if status != 201 || json.Unmarshal([]byte(body), &made) != nil {
@@ -89,7 +90,8 @@ func TestBackupsUnderLoad(t *testing.T) {
 	for n := range backups {
 		stop := l.begin(t, url, 8)
 		had := len(l.acknowledged())
-		require.Eventually(t, func() bool { return len(l.acknowledged()) >= had+100 }, 5*time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(l.acknowledged()) >= had+100 },
+			5*time.Minute, 10*time.Millisecond)
 		without, quiet := l.p99()
 		before := l.acknowledged()
 		name := filepath.Join(into, fmt.Sprintf("%d.jsonl", n))
@@ -100,14 +102,16 @@ func TestBackupsUnderLoad(t *testing.T) {
 		content, err := os.ReadFile(name)
 		require.NoError(t, err)
 		for _, id := range before {
-			require.True(t, bytes.Contains(content, []byte(`"`+id+`"`)), "backup %d lacks %s, which was acknowledged before it began", n, id)
+			require.True(t, bytes.Contains(content, []byte(`"`+id+`"`)),
+				"backup %d lacks %s, which was acknowledged before it began", n, id)
 		}
 		code, out, errs := handler(t, "drill", name, "--json", "--temp", into)
 		require.Equal(t, command.OK, code, errs)
 		var said struct{ Prompts int }
 		require.NoError(t, json.Unmarshal([]byte(out), &said))
 		require.GreaterOrEqual(t, said.Prompts, len(before))
-		t.Logf("backup %d: %d prompts, of which %d were there before; p99 of %d writes without %v, of %d with it %v", n, said.Prompts, len(before), quiet, without, busy, with)
+		t.Logf("backup %d: %d prompts, of which %d were there before; p99 of %d writes without %v, of %d with it %v", n,
+			said.Prompts, len(before), quiet, without, busy, with)
 	}
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)

@@ -24,14 +24,17 @@ import (
 // A pair is one request as it is sent to the handler and through the host, and the rows of the
 // table in docs/design.md that say how the answers differ.
 type pair struct {
-	request string // the first line without the protocol, then headers; CHANGE stands for a prompt of its own for each way
+	// the first line without the protocol, then headers; CHANGE stands for a prompt of its own for
+	// each way
+	request string
 	body    string
 	rows    string // the row of other differences: "-" after it means an older host alone, "+" a newer one alone
 }
 
 // everywhere are the rows of differences that any answer may have, by kind.
 var everywhere = map[string]string{
-	"Server": "H1", "Content-Length": "H1", "Transfer-Encoding": "H1", "Connection": "H1", "Cache-Control": "H2", "Allow": "H3",
+	"Server": "H1", "Content-Length": "H1", "Transfer-Encoding": "H1", "Connection": "H1",
+	"Cache-Control": "H2", "Allow": "H3",
 }
 
 const me = "\nX-Dev-User: ann"
@@ -48,11 +51,16 @@ func pairs(id, other, recalled, collection, token string) []pair {
 	json := "\nContent-Type: application/json"
 	return slices.Concat(
 		// an existing thing
-		get("", "/", promptsPath, p, p+"/text", p+"/versions", p+"/versions/1", p+"/versions/1/diff/2", p+"/labels", p+"/labels/new/history", p+"/rank", p+"/vote",
-			p+"/used-by", p+"/upstream", p+"/export", p+"/export?format=md", promptsPath+"/"+other, "/api/v1/tags", "/api/v1/me", "/api/v1/me/prompts", "/api/v1/me/favorites",
-			"/api/v1/me/votes", "/api/v1/me/tokens", "/api/v1/me/profile", "/api/v1/me/export", "/api/v1/health", "/api/v1/ready", "/api/v1/docs", "/api/v1/openapi.json",
-			"/app", "/app/prompts/"+id, "/app/prompts/new", "/app/tags", "/app/about", "/robots.txt", "/lf/api/public/v2/prompts", "/lf/api/public/v2/prompts/a%2Fnamed",
-			"/lf/api/public/v2/prompts/nothing", "/ls/settings", "/ls/repos", "/.well-known/oauth-protected-resource", "/.well-known/nothing", "/api/v1/users/ann", "/api/v1/users/nobody-here"),
+		get("", "/", promptsPath, p, p+"/text", p+"/versions", p+"/versions/1", p+"/versions/1/diff/2", p+"/labels",
+			p+"/labels/new/history", p+"/rank", p+"/vote",
+			p+"/used-by", p+"/upstream", p+"/export", p+"/export?format=md", promptsPath+"/"+other, "/api/v1/tags",
+			"/api/v1/me", "/api/v1/me/prompts", "/api/v1/me/favorites",
+			"/api/v1/me/votes", "/api/v1/me/tokens", "/api/v1/me/profile", "/api/v1/me/export", "/api/v1/health",
+			"/api/v1/ready", "/api/v1/docs", "/api/v1/openapi.json",
+			"/app", "/app/prompts/"+id, "/app/prompts/new", "/app/tags", "/app/about", "/robots.txt",
+			"/lf/api/public/v2/prompts", "/lf/api/public/v2/prompts/a%2Fnamed",
+			"/lf/api/public/v2/prompts/nothing", "/ls/settings", "/ls/repos", "/.well-known/oauth-protected-resource",
+			"/.well-known/nothing", "/api/v1/users/ann", "/api/v1/users/nobody-here"),
 		[]pair{
 			{"GET /marketplace/u/ann/marketplace.json" + token, "", ""},
 			{"GET /marketplace/u/nobody-here/marketplace.json" + token, "", ""},
@@ -67,25 +75,40 @@ func pairs(id, other, recalled, collection, token string) []pair {
 			{"GET /git/u/nobody-here/info/refs?service=git-upload-pack" + token, "", ""},
 			{"GET /git/me.git/info/refs?service=git-upload-pack", "", ""},
 			{"GET /git/u/ann.git/info/refs?service=git-receive-pack" + token, "", ""},
-			{"POST /git/u/ann.git/git-upload-pack" + token + "\nContent-Type: application/x-git-upload-pack-request", "0014command=ls-refs\n00010009peel\n0000", ""},
-			{"POST /git/u/ann.git/git-upload-pack" + token + "\nContent-Type: application/x-git-upload-pack-request", "zzzz", ""},
+			{
+				"POST /git/u/ann.git/git-upload-pack" + token + "\nContent-Type: application/x-git-upload-pack-request",
+				"0014command=ls-refs\n00010009peel\n0000", "",
+			},
+			{
+				"POST /git/u/ann.git/git-upload-pack" + token + "\nContent-Type: application/x-git-upload-pack-request",
+				"zzzz", "",
+			},
 			{"POST /git/u/ann.git/git-receive-pack" + token, "x", ""},
 			{"GET " + promptsPath + "/" + recalled + "/text?version=2" + me, "", ""},
 			{"GET " + promptsPath + "/" + recalled + "/text" + me, "", ""},
 		},
-		get("", "/api/v1/collections", "/api/v1/collections/ann/"+collection, "/api/v1/collections/ann/nothing", "/app/c/ann", "/app/c/ann/"+collection),
+		get("", "/api/v1/collections", "/api/v1/collections/ann/"+collection, "/api/v1/collections/ann/nothing",
+			"/app/c/ann", "/app/c/ann/"+collection),
 		// queries
-		get("", promptsPath+"?q=text", promptsPath+"?q=%zz", promptsPath+"?q=100%", promptsPath+"?q=%FF", promptsPath+"?%FF=1", promptsPath+"?q=a+b%2Bc", promptsPath+"?q=gr%C3%BC%C3%9F",
-			promptsPath+"?sort=&sort=newest", promptsPath+"?sort=newest&sort=newest", promptsPath+"?LIMIT=1&limit=2", promptsPath+"?LIMIT=1", promptsPath+"?limit=2&LIMIT=",
-			promptsPath+"?tag=text&tag=text", promptsPath+"?tag=text,&tag=", promptsPath+"?limit=1;sort=best", promptsPath+"?limit", promptsPath+"?", promptsPath+"?&&limit=1",
-			promptsPath+"?q=%00", promptsPath+"?q='%22()*!~", promptsPath+"?q=a%26b%3Dc%23d", promptsPath+"?cursor=damaged", promptsPath+"?unknown=1", promptsPath+"?q=[x]{y}|z",
-			promptsPath+"?q=%C3%28", "/app?q=%zz&q=", "/app?%zz", "/lf/api/public/v2/prompts?name=%FF", "/lf/api/public/v2/prompts?limit=1&limit=2", "/ls/repos?limit=1&LIMIT=1"),
+		get("", promptsPath+"?q=text", promptsPath+"?q=%zz", promptsPath+"?q=100%", promptsPath+"?q=%FF",
+			promptsPath+"?%FF=1", promptsPath+"?q=a+b%2Bc", promptsPath+"?q=gr%C3%BC%C3%9F",
+			promptsPath+"?sort=&sort=newest", promptsPath+"?sort=newest&sort=newest", promptsPath+"?LIMIT=1&limit=2",
+			promptsPath+"?LIMIT=1", promptsPath+"?limit=2&LIMIT=",
+			promptsPath+"?tag=text&tag=text", promptsPath+"?tag=text,&tag=", promptsPath+"?limit=1;sort=best",
+			promptsPath+"?limit", promptsPath+"?", promptsPath+"?&&limit=1",
+			promptsPath+"?q=%00", promptsPath+"?q='%22()*!~", promptsPath+"?q=a%26b%3Dc%23d",
+			promptsPath+"?cursor=damaged", promptsPath+"?unknown=1", promptsPath+"?q=[x]{y}|z",
+			promptsPath+"?q=%C3%28", "/app?q=%zz&q=", "/app?%zz", "/lf/api/public/v2/prompts?name=%FF",
+			"/lf/api/public/v2/prompts?limit=1&limit=2", "/ls/repos?limit=1&LIMIT=1"),
 		// paths
-		get("", promptsPath+"/nothing", promptsPath+"/%20a", promptsPath+"/a%2Fb", promptsPath+"/gr%C3%BC%C3%9F", promptsPath+"/"+strings.ToLower(id), "/app/nothing", "/app/x//y", "/app/x//", promptsPath+"/a/b/c/d"),
-		get("", promptsPath+"/", promptsPath+"/"+id+"/", "/API/V1/PROMPTS/"+id, "/robots.txt/", "/App", promptsPath+"/a%3Fb", promptsPath+"/a%23b", promptsPath+"/%2541", promptsPath+"/%FF"),
+		get("", promptsPath+"/nothing", promptsPath+"/%20a", promptsPath+"/a%2Fb", promptsPath+"/gr%C3%BC%C3%9F",
+			promptsPath+"/"+strings.ToLower(id), "/app/nothing", "/app/x//y", "/app/x//", promptsPath+"/a/b/c/d"),
+		get("", promptsPath+"/", promptsPath+"/"+id+"/", "/API/V1/PROMPTS/"+id, "/robots.txt/", "/App",
+			promptsPath+"/a%3Fb", promptsPath+"/a%23b", promptsPath+"/%2541", promptsPath+"/%FF"),
 		get("H4", "/nothing", "/api/v1/nothing", "/api/v1/prompts//x", "/app//x", "//", "/administrators"),
 		get("H5", "/app/../api/v1/health", "/app/./about"),
-		get("H5-", promptsPath+"/"+id+"%3Fb", "/app/prompts/"+id+"%20", promptsPath+"/"+id+`\text`, promptsPath+"/"+id+"%5Ctext"),
+		get("H5-", promptsPath+"/"+id+"%3Fb", "/app/prompts/"+id+"%20", promptsPath+"/"+id+`\text`,
+			promptsPath+"/"+id+"%5Ctext"),
 		get("H6", promptsPath+"/%00", promptsPath+"/gr\u00fc\u00df"),
 		get("H7", promptsPath+"/%zz"),
 		get("H7+", "/lf/api/public/v2/prompts/%E4"),
@@ -130,7 +153,10 @@ func pairs(id, other, recalled, collection, token string) []pair {
 			{"GET /api/v1/me\nAuthorization: Bearer a\nAuthorization: Bearer b", "", ""},
 			{"GET /api/v1/me\nX-Api-Key: a\nX-Api-Key: b", "", ""},
 			{"GET " + p + me + "\nOrigin: https://a.example\nOrigin: https://b.example", "", ""},
-			{"POST " + promptsPath + me + json + "\nIdempotency-Key: a\nIdempotency-Key: b", `{"title":"Made","text":"x","tags":["text"],"visibility":"public"}`, ""},
+			{
+				"POST " + promptsPath + me + json + "\nIdempotency-Key: a\nIdempotency-Key: b",
+				`{"title":"Made","text":"x","tags":["text"],"visibility":"public"}`, "",
+			},
 			{"GET /api/v1/me\nX-Dev-User: gr\u00fc\u00df", "", "H6"},
 			{"GET /api/v1/me\nX-Dev-User: gr\xfc", "", "H6"},
 			{"GET " + p + "\nX-Long: " + strings.Repeat("x", 40<<10), "", "H6"},
@@ -138,7 +164,10 @@ func pairs(id, other, recalled, collection, token string) []pair {
 		},
 		// changes
 		[]pair{
-			{"POST " + promptsPath + me + json, `{"title":"Made","text":"x","tags":["text"],"visibility":"public"}`, ""},
+			{
+				"POST " + promptsPath + me + json,
+				`{"title":"Made","text":"x","tags":["text"],"visibility":"public"}`, "",
+			},
 			{"POST " + promptsPath + me + json, `{"title":""}`, ""},
 			{"POST " + promptsPath + me + json, `not JSON`, ""},
 			{"POST " + promptsPath + me + "\nContent-Type: text/plain", `{}`, ""},
@@ -146,11 +175,23 @@ func pairs(id, other, recalled, collection, token string) []pair {
 			{"POST " + promptsPath + me + "\nContent-Type: nonsense", `{}`, "H6-"},
 			{"POST " + promptsPath + me + json + json, `{}`, "H6"},
 			{"POST " + promptsPath + me + json, "", ""},
-			{"POST " + promptsPath + me + json + "\nTransfer-Encoding: chunked", `{"title":"Made","text":"x","tags":["text"],"visibility":"public"}`, "H9-"},
+			{
+				"POST " + promptsPath + me + json + "\nTransfer-Encoding: chunked",
+				`{"title":"Made","text":"x","tags":["text"],"visibility":"public"}`, "H9-",
+			},
 			{"POST " + promptsPath + me + json + "\nContent-Encoding: gzip", `{}`, ""},
-			{"PUT CHANGE" + me + json + "\nIf-Match: *", `{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, ""},
-			{"PUT CHANGE" + me + json + "\nIf-Match: \"1\"\nIf-Match: \"9\"", `{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, ""},
-			{"PUT CHANGE" + me + json + "\nIf-Match: \"9\"", `{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, ""},
+			{
+				"PUT CHANGE" + me + json + "\nIf-Match: *",
+				`{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, "",
+			},
+			{
+				"PUT CHANGE" + me + json + "\nIf-Match: \"1\"\nIf-Match: \"9\"",
+				`{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, "",
+			},
+			{
+				"PUT CHANGE" + me + json + "\nIf-Match: \"9\"",
+				`{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, "",
+			},
 			{"PUT CHANGE" + me + json, `{"title":"Two","text":"y","tags":["text"],"visibility":"public"}`, ""},
 			{"PUT CHANGE/vote" + me + json, `{"value":"like"}`, ""},
 			{"PUT CHANGE/favorite" + me, "", ""},
@@ -159,7 +200,10 @@ func pairs(id, other, recalled, collection, token string) []pair {
 			{"POST CHANGE/render" + me + json, `{}`, ""},
 			{"POST CHANGE/versions/1/restore" + me + "\nIf-Match: *", "", ""},
 			{"DELETE CHANGE" + me + "\nIf-Match: *", "", ""},
-			{"POST /mcp" + me + json + "\nAccept: application/json, text/event-stream", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, ""},
+			{
+				"POST /mcp" + me + json + "\nAccept: application/json, text/event-stream",
+				`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "",
+			},
 			{"POST /mcp" + me + json, `{"jsonrpc":"2.0"}`, ""},
 			{"POST /app/prompts/new" + me + "\nContent-Type: application/x-www-form-urlencoded", "title=x", ""},
 		},
@@ -195,13 +239,16 @@ func differencesBehind(t *testing.T, older bool, documented []string) []string {
 	ann := as(t, h, "ann")
 	at := ann.made(2)
 	ann.did("PUT", at+"/labels/new", `{"version":1}`)
-	named := ann.did("POST", promptsPath, `{"title":"Named","name":"a/named","text":"x","tags":["text"],"visibility":"private"}`)["id"].(string)
+	named := ann.did("POST", promptsPath,
+		`{"title":"Named","name":"a/named","text":"x","tags":["text"],"visibility":"private"}`)["id"].(string)
 	ann.did("PUT", "/api/v1/me/profile", `{"handle":"ann"}`)
 	recalled := strings.TrimPrefix(ann.made(2), promptsPath+"/")
 	ann.did("POST", promptsPath+"/"+recalled+"/versions/2/recall", `{"reason":"because"}`)
 	collection := strings.ToLower(crand.Text()) // the store is that of other tests too
-	ann.did("POST", "/api/v1/collections", fmt.Sprintf(`{"slug":%q,"visibility":"public","items":[%q]}`, collection, recalled))
-	token := "\nAuthorization: Bearer " + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["token"].(string)
+	ann.did("POST", "/api/v1/collections",
+		fmt.Sprintf(`{"slug":%q,"visibility":"public","items":[%q]}`, collection, recalled))
+	token := "\nAuthorization: Bearer " + ann.did("POST", "/api/v1/me/tokens",
+		`{"name":"t","scopes":["read"]}`)["token"].(string)
 	all := pairs(strings.TrimPrefix(at, promptsPath+"/"), named, recalled, collection, token)
 	require.GreaterOrEqual(t, len(all), 100)
 	seen := map[string]int{}
@@ -325,7 +372,8 @@ func (a answered) apart(b answered) string {
 		n++
 	}
 	around := func(s string) string { return s[max(0, n-80):min(len(s), n+80)] }
-	return fmt.Sprintf("%d %v\n…%s…\n%d %v\n…%s…", a.status, a.header, around(a.body), b.status, b.header, around(b.body))
+	return fmt.Sprintf("%d %v\n…%s…\n%d %v\n…%s…", a.status, a.header, around(a.body),
+		b.status, b.header, around(b.body))
 }
 
 // differences returns what is different: "status", "body" or a header.

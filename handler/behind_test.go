@@ -103,7 +103,8 @@ func behindHost(t *testing.T, o functiontest.Options, settings ...string) *funct
 	require.NoError(t, os.Link(absolute(t, "../host.json"), filepath.Join(o.AppRoot, "host.json")))
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	o.Env = append(os.Environ(), asHandler+"=yes", "AzureFunctionsJobHost__customHandler__description__defaultExecutablePath="+exe,
+	o.Env = append(os.Environ(), asHandler+"=yes",
+		"AzureFunctionsJobHost__customHandler__description__defaultExecutablePath="+exe,
 		"AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "QUEUE_PREFIX=behind-")
 	o.Env = append(o.Env, settings...)
 	return functiontest.Start(t, o)
@@ -196,9 +197,11 @@ const promptsPath = "/api/v1/prompts"
 // made makes a prompt of n versions and returns its address.
 func (p person) made(n int) string {
 	p.Helper()
-	address := promptsPath + "/" + p.did("POST", promptsPath, `{"title":"A prompt","text":"Text 1","tags":["text"],"visibility":"public"}`)["id"].(string)
+	address := promptsPath + "/" + p.did("POST", promptsPath,
+		`{"title":"A prompt","text":"Text 1","tags":["text"],"visibility":"public"}`)["id"].(string)
 	for v := 2; v <= n; v++ {
-		p.did("PUT", address, fmt.Sprintf(`{"title":"A prompt","text":"Text %d","tags":["text"],"visibility":"public"}`, v))
+		p.did("PUT", address, fmt.Sprintf(
+			`{"title":"A prompt","text":"Text %d","tags":["text"],"visibility":"public"}`, v))
 	}
 	return address
 }
@@ -211,7 +214,8 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 		return bob, "/api/v1/me/restore"
 	},
 	"DELETE /me/tokens/{token}": func(ann, _, _ person) (person, string) {
-		return ann, "/api/v1/me/tokens/" + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["id"].(string)
+		return ann, "/api/v1/me/tokens/" + ann.did("POST", "/api/v1/me/tokens",
+			`{"name":"t","scopes":["read"]}`)["id"].(string)
 	},
 	"DELETE /prompts/{id}": func(ann, _, _ person) (person, string) { return ann, ann.made(1) },
 	"DELETE /prompts/{id}/favorite": func(ann, bob, _ person) (person, string) {
@@ -249,8 +253,12 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 		ann.did("PUT", at, `{"title":"A prompt","text":"Better","tags":["text"],"visibility":"public"}`)
 		return bob, fork + "/upstream/merge"
 	},
-	"DELETE /prompts/{id}/versions/{version}":       func(ann, _, _ person) (person, string) { return ann, ann.made(3) + "/versions/2" },
-	"POST /prompts/{id}/versions/{version}/restore": func(ann, _, _ person) (person, string) { return ann, ann.made(2) + "/versions/1/restore" },
+	"DELETE /prompts/{id}/versions/{version}": func(ann, _, _ person) (person, string) {
+		return ann, ann.made(3) + "/versions/2"
+	},
+	"POST /prompts/{id}/versions/{version}/restore": func(ann, _, _ person) (person, string) {
+		return ann, ann.made(2) + "/versions/1/restore"
+	},
 	"DELETE /prompts/{id}/versions/{version}/recall": func(ann, _, _ person) (person, string) {
 		at := ann.made(3) + "/versions/2/recall"
 		ann.did("POST", at, `{"reason":"because"}`)
@@ -272,7 +280,8 @@ var withoutBody = map[string]func(ann, bob, root person) (who person, path strin
 	"DELETE /session": func(ann, _, _ person) (person, string) { return ann, "/api/v1/session" },
 	"DELETE /invites/{invite}": func(ann, _, _ person) (person, string) {
 		handle := strings.TrimPrefix(ann.workspace(), "/api/v1/workspaces/")
-		made := ann.did("POST", "/api/v1/invites", fmt.Sprintf(`{"workspaces":[{"handle":%q,"role":"reader"}]}`, handle))
+		made := ann.did("POST", "/api/v1/invites",
+			fmt.Sprintf(`{"workspaces":[{"handle":%q,"role":"reader"}]}`, handle))
 		return ann, "/api/v1/invites/" + made["id"].(string)
 	},
 	"DELETE /prompts/{id}/proposals/{number}": func(ann, _, _ person) (person, string) {
@@ -315,7 +324,9 @@ func (p person) workspace() string {
 func TestCutChangesHappenOnce(t *testing.T) {
 	t.Setenv("OLDER_HOST", "") // it asks both
 	for _, older := range []bool{true, false} {
-		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) { cutChangesHappenOnce(t, older) })
+		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) {
+			cutChangesHappenOnce(t, older)
+		})
 	}
 }
 
@@ -355,7 +366,8 @@ func cutChangesHappenOnce(t *testing.T, older bool) {
 		switch op {
 		case "POST /prompts/{id}/fork":
 			require.Len(t, who.did("GET", "/api/v1/me/prompts", "")["items"], 1, "forks of bob")
-		case "POST /prompts/{id}/versions/{version}/restore", "POST /app/prompts/{id}/versions/{version}/restore", "POST /prompts/{id}/upstream/merge":
+		case "POST /prompts/{id}/versions/{version}/restore", "POST /app/prompts/{id}/versions/{version}/restore",
+			"POST /prompts/{id}/upstream/merge":
 			require.Equal(t, before+1, who.versions(path), "versions after %s", op)
 		}
 	}
@@ -367,7 +379,9 @@ func cutChangesHappenOnce(t *testing.T, older bool) {
 func TestChangesOverAKilledHandler(t *testing.T) {
 	t.Setenv("OLDER_HOST", "") // it asks both
 	for _, older := range []bool{true, false} {
-		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) { changesOverAKilledHandler(t, older) })
+		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) {
+			changesOverAKilledHandler(t, older)
+		})
 	}
 }
 
@@ -407,8 +421,10 @@ func changesOverAKilledHandler(t *testing.T, older bool) {
 			require.Len(t, who.did("GET", "/api/v1/me/prompts", "")["items"], 1, "forks of bob")
 		case "POST /prompts/{id}/labels/{label}/undo":
 			prompt := strings.TrimSuffix(path, "/labels/new/undo")
-			require.EqualValues(t, 2, who.did("GET", prompt+"?label=new", "")["version"], "one move was taken back, and no more")
-		case "POST /prompts/{id}/versions/{version}/restore", "POST /app/prompts/{id}/versions/{version}/restore", "POST /prompts/{id}/upstream/merge":
+			require.EqualValues(t, 2, who.did("GET", prompt+"?label=new", "")["version"],
+				"one move was taken back, and no more")
+		case "POST /prompts/{id}/versions/{version}/restore", "POST /app/prompts/{id}/versions/{version}/restore",
+			"POST /prompts/{id}/upstream/merge":
 			require.Equal(t, before+1, who.versions(path), "versions after %s", op)
 		}
 	}
@@ -427,7 +443,8 @@ func (p person) versions(path string) int {
 func documentedWithoutBody(t *testing.T) []string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	testApp().doors(command.Serving{Identify: auth.Dev()}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/openapi.json", nil))
+	testApp().doors(command.Serving{Identify: auth.Dev()}).ServeHTTP(w,
+		httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/api/v1/openapi.json", nil))
 	var doc struct {
 		Paths map[string]map[string]struct{ RequestBody *struct{} }
 	}

@@ -21,7 +21,8 @@ func TestCompletion(t *testing.T) {
 		for _, w := range words {
 			line += " '" + w + "'"
 		}
-		bash := exec.CommandContext(t.Context(), "bash", "-u", "-c", script+line+"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _handler; echo \"${COMPREPLY[@]-}\"")
+		bash := exec.CommandContext(t.Context(), "bash", "-u", "-c",
+			script+line+"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _handler; echo \"${COMPREPLY[@]-}\"")
 		out, err := bash.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return strings.Fields(string(out))

@@ -68,7 +68,10 @@ func readSettings() (settings, error) {
 		return s, err
 	}
 	if s.MaxText < 1 || s.MaxText > prompt.LimitMaxText {
-		return s, &auth.Refusal{Setting: "MAX_TEXT", Reason: fmt.Sprintf("is %d, want 1 to %d", s.MaxText, prompt.LimitMaxText)}
+		return s, &auth.Refusal{
+			Setting: "MAX_TEXT",
+			Reason:  fmt.Sprintf("is %d, want 1 to %d", s.MaxText, prompt.LimitMaxText),
+		}
 	}
 	for name, n := range map[string]int64{"QUOTA_BYTES": s.QuotaBytes, "QUOTA_PROMPTS": s.QuotaPrompts} {
 		if n < -1 {
@@ -76,10 +79,16 @@ func readSettings() (settings, error) {
 		}
 	}
 	if s.EventsDays < 0 || s.EventsDays > maxEventsDays {
-		return s, &auth.Refusal{Setting: "EVENTS_DAYS", Reason: fmt.Sprintf("is %d, want 0 to %d", s.EventsDays, maxEventsDays)}
+		return s, &auth.Refusal{
+			Setting: "EVENTS_DAYS",
+			Reason:  fmt.Sprintf("is %d, want 0 to %d", s.EventsDays, maxEventsDays),
+		}
 	}
 	if s.Workspaces != "everyone" && s.Workspaces != adminsMake {
-		return s, &auth.Refusal{Setting: "WORKSPACES", Reason: fmt.Sprintf("is %q, want everyone or %s", s.Workspaces, adminsMake)}
+		return s, &auth.Refusal{
+			Setting: "WORKSPACES",
+			Reason:  fmt.Sprintf("is %q, want everyone or %s", s.Workspaces, adminsMake),
+		}
 	}
 	if s.SearchMemory < 0 {
 		return s, &auth.Refusal{Setting: "SEARCH_MEMORY", Reason: fmt.Sprintf("is %d, want 0 or more", s.SearchMemory)}

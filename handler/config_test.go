@@ -23,7 +23,12 @@ func TestSettingsByDefault(t *testing.T) {
 	clean(t)
 	s, err := readSettings()
 	require.NoError(t, err)
-	require.Equal(t, settings{Settings: command.Settings{Config: auth.Config{GroupsClaim: "groups", OIDC: oidcDefaults}}, MaxText: 32_768, QuotaBytes: 1 << 30, QuotaPrompts: 10_000, Workspaces: "everyone", Tables: promptdb.DefaultTables()}, s)
+	require.Equal(t, settings{
+		Settings: command.Settings{
+			Config: auth.Config{GroupsClaim: "groups", OIDC: oidcDefaults},
+		}, MaxText: 32_768, QuotaBytes: 1 << 30,
+		QuotaPrompts: 10_000, Workspaces: "everyone", Tables: promptdb.DefaultTables(),
+	}, s)
 }
 
 // TestSettingsAreDocumented: docs/settings.md names every one.
@@ -42,8 +47,10 @@ func TestSettingsAreDocumented(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "QUOTA_PROMPTS", "-1", "QUEUE_PREFIX", "test-", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
-		"LOG_LEVEL", "warn", "LIMIT_WRITES", "3", "CORS_ORIGINS", "https://a.example.com,http://localhost:1", "FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
+	clean(t, "AUTH_MODE", "dev", "PUBLIC_READ", "true", "MAX_TEXT", "30000", "QUOTA_PROMPTS", "-1", "QUEUE_PREFIX",
+		"test-", "TABLE_PREFIX", "test", "TABLE_PROMPTS", "P00",
+		"LOG_LEVEL", "warn", "LIMIT_WRITES", "3", "CORS_ORIGINS", "https://a.example.com,http://localhost:1",
+		"FUNCTIONS_CUSTOMHANDLER_PORT", "65535", "AZURE_FUNCTIONS_ENVIRONMENT", "Development",
 		"TAGS", "go, C++:C plus plus ,x:", "WORKSPACES", "admins")
 	s, err := readSettings()
 	require.NoError(t, err)
@@ -51,8 +58,12 @@ func TestSettings(t *testing.T) {
 	tables.Prefix, tables.Prompts = "test", "P00"
 	require.Equal(t, settings{
 		Settings: command.Settings{
-			Port: 65535, Config: auth.Config{Mode: "dev", Environment: "Development", GroupsClaim: "groups", OIDC: oidcDefaults}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
-			Limits: httpjson.Limits{Writes: 3}, Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
+			Port: 65535, Config: auth.Config{
+				Mode: "dev", Environment: "Development", GroupsClaim: "groups",
+				OIDC: oidcDefaults,
+			}, QueuePrefix: "test-", LogLevel: slog.LevelWarn,
+			Limits:  httpjson.Limits{Writes: 3},
+			Origins: httpjson.Origins{"https://a.example.com", "http://localhost:1"},
 		},
 		PublicRead: true, MaxText: 30000, QuotaBytes: 1 << 30, QuotaPrompts: -1, Workspaces: "admins", Tables: tables,
 		Tags: tagList{
@@ -76,8 +87,14 @@ func TestSettingsCommand(t *testing.T) {
 		{[]string{"AUTH_MODE", "jwt"}, "setting JWT_ISSUER is not set"},
 		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1"}, "setting QUEUE_PREFIX is not set"},
 		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-"}, "setting AUTH_MODE is not set"},
-		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-", "AUTH_MODE", "dev"}, `setting AUTH_MODE is "dev"`},
-		{[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-", "AUTH_MODE", "easyauth", "WEBSITE_AUTH_ENABLED", "True"}, ""},
+		{
+			[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-", "AUTH_MODE", "dev"},
+			`setting AUTH_MODE is "dev"`,
+		},
+		{[]string{
+			"FUNCTIONS_CUSTOMHANDLER_PORT", "1", "QUEUE_PREFIX", "a-", "AUTH_MODE", "easyauth",
+			"WEBSITE_AUTH_ENABLED", "True",
+		}, ""},
 	} {
 		t.Run(strings.Join(tt.settings, " "), func(t *testing.T) {
 			clean(t, tt.settings...)

@@ -227,24 +227,37 @@ func TestDoctorOfFunctions(t *testing.T) {
 	one(t, look(dir), "Functions", "does not know entropy", "same release")
 	for _, fault := range [][4]string{ // file, text, another text in its place, the fault as it is told
 		{"functions/tags/function.json", `{`, ``, "tags/function.json: "},
-		{"functions/prompts/function.json", "api/v1/", "api/v2/", `prompts: bindings[0].route is "api/v2/prompts/{*rest}"`},
+		{
+			"functions/prompts/function.json", "api/v1/", "api/v2/",
+			`prompts: bindings[0].route is "api/v2/prompts/{*rest}"`,
+		},
 		{"functions/prompts/function.json", "httpTrigger", "htpTrigger", "prompts: bindings[0].type"},
-		{"functions/index-repairs/function.json", "index-repairs", "index-repair", "index-repairs: bindings[0].queueName"},
-		{"functions/index-repairs/function.json", "AzureWebJobsStorage", "Storage", "index-repairs: bindings[0].connection"},
+		{
+			"functions/index-repairs/function.json", "index-repairs", "index-repair",
+			"index-repairs: bindings[0].queueName",
+		},
+		{
+			"functions/index-repairs/function.json", "AzureWebJobsStorage", "Storage",
+			"index-repairs: bindings[0].connection",
+		},
 		{"functions/backups/function.json", "0 50 ", "0 99 ", "backups: bindings[0].schedule"},
 		{"host.json", `"routePrefix": ""`, `"routePrefix": "api"`, `extensions.http.routePrefix is "api" and not ""`},
 		{"host.json", "base64", "none", "extensions.queues.messageEncoding"},
 		{"host.json", "Microsoft.Azure.Functions.ExtensionBundle", "x", "extensionBundle.id"},
 		{"host.json", `"handler"`, `"handlr"`, "customHandler.description.defaultExecutablePath"},
 		{"host.json", "00:05:00", "00:00:10", "functionTimeout"},
-		{"host.json", `"enableProxyingHttpRequest": true`, `"enableProxyingHttpRequest": false`, "customHandler.enableProxyingHttpRequest is false and not true"},
+		{
+			"host.json", `"enableProxyingHttpRequest": true`, `"enableProxyingHttpRequest": false`,
+			"customHandler.enableProxyingHttpRequest is false and not true",
+		},
 		{"host.json", `"version"`, `version`, "invalid character"},
 	} {
 		dir := copied()
 		text, err := os.ReadFile(filepath.Join(dir, fault[0]))
 		require.NoError(t, err)
 		require.Contains(t, string(text), fault[1], fault[0])
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fault[0]), []byte(strings.Replace(string(text), fault[1], fault[2], 1)), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fault[0]),
+			[]byte(strings.Replace(string(text), fault[1], fault[2], 1)), 0o600))
 		name := "Functions"
 		if fault[0] == "host.json" {
 			name = "host.json"
@@ -297,17 +310,21 @@ func TestDoctorOfADeployment(t *testing.T) {
 		}
 	}
 	require.Empty(t, look(answers(nil)))
-	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(500); return true })), "Service", "500", "host's log")
-	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true })), "Service", "does not know its function", "Deploy the folders")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(500); return true })),
+		"Service", "500", "host's log")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true })),
+		"Service", "does not know its function", "Deploy the folders")
 	one(t, look(answers(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == service().Ready {
 			w.WriteHeader(503)
-			_, _ = io.WriteString(w, `{"code":"UNAVAILABLE","detail":"the storage does not answer at the moment; try again"}`)
+			_, _ = io.WriteString(w,
+				`{"code":"UNAVAILABLE","detail":"the storage does not answer at the moment; try again"}`)
 			return true
 		}
 		return false
 	})), "Store of the service", "does not answer", "has its roles on the account")
-	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(403); return true })), "Service", "403", "stopped")
+	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(403); return true })),
+		"Service", "403", "stopped")
 	one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
 		_, _ = io.WriteString(w, "<html>Your app is up and running</html>")
 		return true
@@ -327,7 +344,10 @@ func TestDoctorOfADeployment(t *testing.T) {
 		w.WriteHeader(500)
 		return true
 	})), "an old host is none that can be mended")
-	for wrong, side := range map[time.Duration]string{-10 * time.Minute: "behind the clock of this machine", 10 * time.Minute: "ahead of the clock of this machine"} {
+	for wrong, side := range map[time.Duration]string{
+		-10 * time.Minute: "behind the clock of this machine",
+		10 * time.Minute:  "ahead of the clock of this machine",
+	} {
 		one(t, look(answers(func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Date", time.Now().Add(wrong).UTC().Format(http.TimeFormat))
 			return false
@@ -358,7 +378,9 @@ func TestDoctorOfADeployment(t *testing.T) {
 		return true
 	}))
 	defer stays.Close()
-	one(t, examined(t, "--app", none, "--url", stays.URL, "--within", "240h"), "Store of the service", "NOT_CONFIGURED", "Mend what it says") // at once
+	// at once
+	one(t, examined(t, "--app", none, "--url", stays.URL, "--within", "240h"), "Store of the service",
+		"NOT_CONFIGURED", "Mend what it says")
 }
 
 // TestDoctorUnderTheHost: under the test host, in both modes and with the platform's front end,
@@ -368,7 +390,8 @@ func TestDoctorUnderTheHost(t *testing.T) {
 	t.Setenv("OLDER_HOST", "")
 	for _, older := range []bool{false, true} {
 		t.Run(map[bool]string{true: "older host", false: "host"}[older], func(t *testing.T) {
-			h := behindHost(t, functiontest.Options{Older: older, FrontEnd: true}, "AzureWebJobsStorage="+nowhere, "WEBSITE_SITE_NAME=prompthub")
+			h := behindHost(t, functiontest.Options{Older: older, FrontEnd: true}, "AzureWebJobsStorage="+nowhere,
+				"WEBSITE_SITE_NAME=prompthub")
 			said := map[string]command.Fact{}
 			_, out, _ := handler(t, "doctor", "--json", "--app", t.TempDir(), "--url", h.URL())
 			for line := range strings.Lines(out) {
@@ -384,12 +407,17 @@ func TestDoctorUnderTheHost(t *testing.T) {
 			require.Contains(t, said["Host"].Value, mode)
 			require.Contains(t, said["Address of a caller"].Value, "127.0.0.1, from ")
 			require.Empty(t, said["Address of a caller"].Alert)
-			require.Equal(t, command.Fact{Name: "Routes", Value: "the host knows all 29 functions that answer requests"}, said["Routes"])
+			require.Equal(t, command.Fact{
+				Name:  "Routes",
+				Value: "the host knows all 29 functions that answer requests",
+			}, said["Routes"])
 		})
 	}
 	// A function that the host did not load is none of its own.
-	lost := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+nowhere, "AzureWebJobs.prompts.Disabled=true", "AzureWebJobs.import.Disabled=true")
-	require.Contains(t, examined(t, "--app", t.TempDir(), "--url", lost.URL())["Routes"].Value, "the host does not know import, prompts")
+	lost := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+nowhere, "AzureWebJobs.prompts.Disabled=true",
+		"AzureWebJobs.import.Disabled=true")
+	require.Contains(t, examined(t, "--app", t.TempDir(), "--url", lost.URL())["Routes"].Value,
+		"the host does not know import, prompts")
 	// Without the front end the caller alone writes Client-IP.
 	h := behindHost(t, functiontest.Options{}, "AzureWebJobsStorage="+nowhere, "WEBSITE_SITE_NAME=prompthub")
 	_, out, _ := handler(t, "doctor", "--app", t.TempDir(), "--url", h.URL())

@@ -21,18 +21,21 @@ import (
 func (a *app) doors(s command.Serving) http.Handler {
 	admission := httpjson.NewAdmission(a.settings.Complete(a.settings.Dev()), time.Now)
 	programs := doors.Door{
-		Identify: a.service().WithTokens(a.service().WithSessions(s.Identify, admission.Guess), a.settings.Dev(), admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
+		Identify: a.service().WithTokens(a.service().WithSessions(s.Identify, admission.Guess), a.settings.Dev(),
+			admission.Guess), PublicRead: a.settings.PublicRead, Admission: admission, Service: a.service(),
 	}
 	all := web.Mount(a.api(programs), a.pages(s, admission))
 	all = mcp.Mount(all, a.assistants(programs))
 	all = httpjson.Mount(marketplace.Prefix, all, marketplace.New(marketplace.Config{
-		Door: programs, Claimed: a.settings.Dev(), Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+		Door: programs, Claimed: a.settings.Dev(), Public: a.settings.Public, Log: a.log,
+		Now: time.Now, Telemetry: a.telemetry,
 	}))
 	all = httpjson.Mount(gitdoor.Prefix, all, gitdoor.New(gitdoor.Config{
 		Door: programs, Public: a.settings.Public, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
 	}))
 	foreign := doors.Foreign{
-		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log, Now: time.Now, Telemetry: a.telemetry,
+		Door: programs, MaxText: a.settings.MaxText, Origins: a.settings.Origins, Log: a.log,
+		Now: time.Now, Telemetry: a.telemetry,
 	}
 	all = httpjson.Mount(langfuse.Prefix, all, langfuse.New(foreign))
 	all = httpjson.Mount(langsmith.Prefix, all, langsmith.New(foreign))

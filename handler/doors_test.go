@@ -84,7 +84,8 @@ func oneAdmission(t *testing.T) {
 	}
 	left := map[bool]int{true: 100, false: 100} // of writes, and of reads
 	for _, tt := range requests {
-		r := httptest.NewRequestWithContext(t.Context(), tt.method, "http://localhost"+tt.path, strings.NewReader(tt.body))
+		r := httptest.NewRequestWithContext(t.Context(), tt.method,
+			"http://localhost"+tt.path, strings.NewReader(tt.body))
 		r.Header.Set(auth.DevUserHeader, "ann")
 		r.Header.Set("Content-Type", tt.kind)
 		r.Header.Set("Accept", "application/json, text/event-stream")
@@ -92,7 +93,8 @@ func oneAdmission(t *testing.T) {
 		doors.ServeHTTP(w, r)
 		write := tt.method == http.MethodPost && !strings.HasPrefix(tt.path, mcp.Prefix)
 		left[write]--
-		require.Equal(t, strconv.Itoa(left[write]), w.Header().Get("RateLimit-Remaining"), "%s %s: %d", tt.method, tt.path, w.Code)
+		require.Equal(t, strconv.Itoa(left[write]), w.Header().Get("RateLimit-Remaining"),
+			"%s %s: %d", tt.method, tt.path, w.Code)
 		require.NotContains(t, []int{429, 503}, w.Code, "%s %s: %s", tt.method, tt.path, w.Body)
 	}
 }
@@ -112,9 +114,11 @@ func TestUnknownParameters(t *testing.T) {
 		return w.Code
 	}
 	for path, status := range map[string]int{
-		"/api/v1/prompts": 422, "/api/v1/me": 422, "/api/v1/health": 200, "/api/v1/ready": 200, "/api/v1/openapi.json": 200, "/api/v1/docs": 200,
+		"/api/v1/prompts": 422, "/api/v1/me": 422, "/api/v1/health": 200, "/api/v1/ready": 200,
+		"/api/v1/openapi.json": 200, "/api/v1/docs": 200,
 		"/app": 200, "/app/mine": 200, "/app/feed.atom": 200, "/app/me": 200,
-		"/lf/api/public/v2/prompts": 200, "/ls/settings": 200, "/ls/repos": 200, "/.well-known/agent-skills/index.json": 200,
+		"/lf/api/public/v2/prompts": 200, "/ls/settings": 200, "/ls/repos": 200,
+		"/.well-known/agent-skills/index.json": 200,
 	} {
 		require.Equal(t, status, ask(path, "utm_source=x&nosuch=y"), path)
 	}
@@ -122,7 +126,10 @@ func TestUnknownParameters(t *testing.T) {
 }
 
 func TestSignIn(t *testing.T) {
-	for mode, want := range map[string]web.SignIn{"dev": web.Dev, "easyauth": web.Platform, "jwt": web.Nowhere, "": web.Nowhere} {
+	for mode, want := range map[string]web.SignIn{
+		"dev": web.Dev, "easyauth": web.Platform,
+		"jwt": web.Nowhere, "": web.Nowhere,
+	} {
 		require.Equal(t, want, settings{Settings: command.Settings{Config: auth.Config{Mode: mode}}}.signIn(), mode)
 	}
 	require.Equal(t, web.Dev, settings{Settings: command.Settings{Config: auth.Config{Local: true}}}.signIn())
@@ -154,7 +161,8 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 		var p struct{ ID string }
 		require.NoError(t, json.Unmarshal(created.Body.Bytes(), &p))
 
-		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), marketplace.Patterns(), gitdoor.Patterns(), langfuse.Patterns(), langsmith.Patterns())
+		patterns := slices.Concat(web.Patterns(), mcp.Patterns(), marketplace.Patterns(), gitdoor.Patterns(),
+			langfuse.Patterns(), langsmith.Patterns())
 		for _, operation := range documented(t) {
 			patterns = append(patterns, strings.Replace(operation, " ", " "+api.Prefix, 1))
 		}
@@ -164,9 +172,12 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 			if method != http.MethodGet {
 				continue
 			}
-			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}", "ann", "{repo}", "pricing", "{name}", "pricing",
-				"{workspace}", "shelf", "{number}", "1", "{slug}", "pricing", "{version}", "1", "{other}", "1", "{label}", "production", "{tag}", "text", "{commit}", "latest",
-				"{file}", "page.css", "{package}", "x.zip", "{collection}", "none", "{prompt}", "pricing", "{rest...}", "x", "{$}", "").Replace(path)
+			path = strings.NewReplacer("{id}", p.ID, "{skill}", strings.ToLower(p.ID), "{handle}", "ann", "{owner}",
+				"ann", "{repo}", "pricing", "{name}", "pricing",
+				"{workspace}", "shelf", "{number}", "1", "{slug}", "pricing", "{version}", "1", "{other}", "1",
+				"{label}", "production", "{tag}", "text", "{commit}", "latest",
+				"{file}", "page.css", "{package}", "x.zip", "{collection}", "none", "{prompt}", "pricing", "{rest...}",
+				"x", "{$}", "").Replace(path)
 			require.NotContains(t, path, "{", "%s has a place that the test does not fill", pattern)
 			got := ask("bob", method, path, "")
 			if got.Code == 200 {
@@ -177,11 +188,13 @@ func TestPublicAnswersAreForEverybody(t *testing.T) {
 			}
 			public++
 			nobody := ask("", method, path, "")
-			require.Equal(t, got.Code, nobody.Code, "%s with PUBLIC_READ=%t: %s", pattern, publicRead, got.Header().Get("Cache-Control"))
+			require.Equal(t, got.Code, nobody.Code, "%s with PUBLIC_READ=%t: %s", pattern, publicRead,
+				got.Header().Get("Cache-Control"))
 			require.Equal(t, got.Body.String(), nobody.Body.String(), pattern)
 		}
 		require.Greater(t, answered, 50)
-		require.Equal(t, map[bool]bool{true: true, false: false}[publicRead], public > 5, "%d answers are public", public)
+		require.Equal(t, map[bool]bool{true: true, false: false}[publicRead], public > 5,
+			"%d answers are public", public)
 	}
 }
 
@@ -199,9 +212,13 @@ func TestHeadersOfOneValue(t *testing.T) {
 		doors.ServeHTTP(w, r)
 		return w
 	}
-	for _, path := range []string{"/api/v1/prompts", "/app", "/.well-known/agent-skills/index.json", "/lf/api/public/v2/prompts", "/ls/settings"} {
+	for _, path := range []string{
+		"/api/v1/prompts", "/app", "/.well-known/agent-skills/index.json",
+		"/lf/api/public/v2/prompts", "/ls/settings",
+	} {
 		for _, name := range []string{
-			"X-Dev-User", "Authorization", "X-Api-Key", "X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID", "X-MS-CLIENT-PRINCIPAL-IDP", "Origin", "X-Azure-FDID", "Idempotency-Key",
+			"X-Dev-User", "Authorization", "X-Api-Key", "X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID",
+			"X-MS-CLIENT-PRINCIPAL-IDP", "Origin", "X-Azure-FDID", "Idempotency-Key",
 		} {
 			name = http.CanonicalHeaderKey(name)
 			status := 401
@@ -218,9 +235,11 @@ func TestHeadersOfOneValue(t *testing.T) {
 		}
 		for name, values := range map[string][]string{
 			"X-Forwarded-For": {"127.0.0.1, 127.0.0.1"}, "If-Match": {`"1", "2"`}, "If-None-Match": {`"1", "2"`, `"3"`},
-			"User-Agent": {"a, b"}, "Accept": {"text/html, */*"}, "X-Dev-Roles": {"a, b"}, "X-Ms-Client-Principal-Name": {"Lee, Ann"},
+			"User-Agent": {"a, b"}, "Accept": {"text/html, */*"}, "X-Dev-Roles": {"a, b"},
+			"X-Ms-Client-Principal-Name": {"Lee, Ann"},
 		} {
-			require.Equal(t, 200, ask(path, http.Header{"X-Dev-User": {"ann"}, name: values}).Code, "%s %s %q", path, name, values)
+			require.Equal(t, 200, ask(path, http.Header{"X-Dev-User": {"ann"}, name: values}).Code,
+				"%s %s %q", path, name, values)
 		}
 	}
 }

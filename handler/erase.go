@@ -26,16 +26,20 @@ func eraseCommand() command.Command {
 				if args[0] == "" {
 					return command.UsageError("erase: USER is empty")
 				}
-				err := withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return erase(ctx, db, std, prompt.UserID(args[0])) })
+				err := withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error {
+					return erase(ctx, db, std, prompt.UserID(args[0]))
+				})
 				compact := `run "compact" now, before the application starts.`
 				if command.InUse(err) {
-					if err = command.Interrupted(ctx, service().AskTo(ctx, *data, std, "erase", args[0]), "run the same command again"); err != nil {
+					if err = command.Interrupted(ctx, service().AskTo(ctx, *data, std, "erase", args[0]),
+						"run the same command again"); err != nil {
 						return fmt.Errorf("erase: %w", err)
 					}
 					compact = `stop the application when it suits, and run "compact" then.`
 				}
 				if err == nil && !command.OnAzure() {
-					fmt.Fprintln(std.Err, "The file of the store has the bytes still, where they are not used: "+compact)
+					fmt.Fprintln(std.Err, "The file of the store has the bytes still, where they are not used: "+
+						compact)
 				}
 				return err
 			}
@@ -71,7 +75,8 @@ func erase(ctx context.Context, db *promptdb.DB, std command.Streams, user promp
 		return err
 	}
 	if !holds { // rows of others that name the user may be there still
-		fmt.Fprintf(std.Err, "nothing is stored under the id %q: is it what the identity provider calls the user?\n", user)
+		fmt.Fprintf(std.Err, "nothing is stored under the id %q: is it what the identity provider calls the user?\n",
+			user)
 	}
 	if _, err := db.EraseAt(ctx, user, time.Now()); err != nil {
 		return err

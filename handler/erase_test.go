@@ -85,7 +85,8 @@ func TestEraseWhileTheServiceRuns(t *testing.T) {
 	data := t.TempDir()
 	p, url := startLocal(t, data)
 	for _, user := range []string{"cook|7", "bob"} {
-		code, out, errs := handler(t, "save", file(t, "x.md", "Text of "+user), "--name", "soup", "--title", "Soup of "+user[:3], "--public", "--url", url, "--user", user)
+		code, out, errs := handler(t, "save", file(t, "x.md", "Text of "+user), "--name", "soup", "--title",
+			"Soup of "+user[:3], "--public", "--url", url, "--user", user)
 		require.Equal(t, command.OK, code, out+errs)
 	}
 	like(t, url, "cook|7", "bob")
@@ -101,7 +102,8 @@ func TestEraseWhileTheServiceRuns(t *testing.T) {
 	require.Equal(t, "erased\n", out)
 	require.Contains(t, errs, `stop the application when it suits, and run "compact" then`)
 	require.NotContains(t, errs, "nothing is stored")
-	require.Eventually(t, func() bool { return slices.Equal(titles(), []string{"Soup of bob 0"}) }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Equal(titles(), []string{"Soup of bob 0"}) },
+		time.Minute, 10*time.Millisecond)
 	code, out, errs = handler(t, "erase", "cook|7", "--data", data)
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, "erased\n", out)

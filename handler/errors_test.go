@@ -18,7 +18,8 @@ import (
 
 // aCode finds the codes of refusals in the source: constants, arguments, members, and those of
 // statuses.
-var aCode = regexp.MustCompile(`(?m)(?:fault\.Code += |Coded\([^,]+, |Code(?: :?= |: +)|^\thttp\.Status\w+: +)"([A-Z][A-Z_]+)"`)
+var aCode = regexp.MustCompile(
+	`(?m)(?:fault\.Code += |Coded\([^,]+, |Code(?: :?= |: +)|^\thttp\.Status\w+: +)"([A-Z][A-Z_]+)"`)
 
 // TestErrorsAreDocumented: docs/errors.md lists each code that a problem document of PromptHub can
 // have, and no other.
@@ -54,8 +55,10 @@ func TestErrorsAreDocumented(t *testing.T) {
 	require.Equal(t, slices.Compact(want), got)
 	require.Greater(t, len(got), 30)
 
-	elsewhere := []string{ // answers of other doors, of /admin, of commands and of applications with pictures or accounts
-		"ADDRESS_EXPIRED", "BACKUP_FAILED", "BACKUP_NO_ROOM", "BACKUP_RUNNING", "BACKUP_TOO_SLOW", "FILES_OF_ANOTHER_STORE", "NOT_AN_IMAGE", "PACKAGE_CHANGED", "REFRESH_REUSED",
+	// answers of other doors, of /admin, of commands and of applications with pictures or accounts
+	elsewhere := []string{
+		"ADDRESS_EXPIRED", "BACKUP_FAILED", "BACKUP_NO_ROOM", "BACKUP_RUNNING", "BACKUP_TOO_SLOW",
+		"FILES_OF_ANOTHER_STORE", "NOT_AN_IMAGE", "PACKAGE_CHANGED", "REFRESH_REUSED",
 		"REPO_TYPE_NOT_KEPT", "TOO_MANY_PROMPTS", "TOO_MANY_VERSIONS",
 	}
 	listed := slices.Clone(elsewhere)

@@ -33,17 +33,21 @@ func pullCommand() command.Command {
 	return folderCommand(command.Command{
 		Name: "pull", Args: []string{"DIR"}, Short: "make the files of a folder what your prompts are",
 		Long: "Makes the files in DIR what your prompts are. A prompt without a file gets one.",
-	}, "theirs", "in a conflict, take what is on the server", "remove files whose prompts were deleted", (*folder.Folder).Pull)
+	}, "theirs", "in a conflict, take what is on the server", "remove files whose prompts were deleted",
+		(*folder.Folder).Pull)
 }
 
 func pushCommand() command.Command {
 	return folderCommand(command.Command{
 		Name: "push", Args: []string{"DIR"}, Short: "make your prompts what the files of a folder are",
 		Long: "Makes your prompts what the files in DIR are. A file without a prompt makes one, which is private unless the file says otherwise.",
-	}, "mine", "in a conflict, take what is in the folder", "delete prompts whose files were removed", (*folder.Folder).Push)
+	}, "mine", "in a conflict, take what is in the folder", "delete prompts whose files were removed",
+		(*folder.Folder).Push)
 }
 
-func folderCommand(c command.Command, force, why, remove string, do func(*folder.Folder, context.Context) error) command.Command {
+func folderCommand(c command.Command, force, why, remove string,
+	do func(*folder.Folder, context.Context) error,
+) command.Command {
 	c.Long += folderHelp
 	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
@@ -59,7 +63,9 @@ func folderCommand(c command.Command, force, why, remove string, do func(*folder
 		as, asJSON := formatFlag(flags, format.Singles()), jsonFlag(flags)
 		return func(ctx context.Context, std command.Streams, args []string) (err error) {
 			if as.IsMany() {
-				return command.UsageError(fmt.Sprintf("%s: a file of %s may hold many prompts, and a folder has one for each: use %s", c.Name, as.Format, format.Names(format.Singles())))
+				return command.UsageError(
+					fmt.Sprintf("%s: a file of %s may hold many prompts, and a folder has one for each: use %s", c.Name,
+						as.Format, format.Names(format.Singles())))
 			}
 			if f.Client, err = who.client(); err != nil {
 				return err
@@ -149,7 +155,8 @@ func committed(ctx context.Context, dir string, files []format.File) bool {
 // git runs a command of git. What a repository of others says must not run programs.
 func git(ctx context.Context, dir, in string, args ...string) ([]byte, error) {
 	run := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "-c", "core.fsmonitor=false"}, args...)...)
-	run.Dir, run.Env, run.Stdin = dir, append(os.Environ(), "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0"), strings.NewReader(in)
+	run.Dir, run.Env, run.Stdin = dir, append(os.Environ(), "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0"),
+		strings.NewReader(in)
 	return run.Output()
 }
 
@@ -177,7 +184,8 @@ func lineOf(i folder.Item, done string, dryRun bool) itemLine {
 
 // would says of what Sync does that it would be done.
 var would = map[string]string{
-	"pulled": "would pull", "removed": "would remove", "created": "would create", "deleted": "would delete", "pushed": "would push",
+	"pulled": "would pull", "removed": "would remove", "created": "would create",
+	"deleted": "would delete", "pushed": "would push",
 }
 
 // tellItem tells what was done with an item, or why nothing was.

@@ -41,7 +41,8 @@ func TestFolderStory(t *testing.T) {
 		t.Helper()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	does(command.OK, "greeting@1 created", "save", file(t, "greeting.md", "Hello {{name}}!"), "--title", "A greeting", "--tags", "text")
+	does(command.OK, "greeting@1 created", "save", file(t, "greeting.md", "Hello {{name}}!"), "--title",
+		"A greeting", "--tags", "text")
 
 	does(command.OK, `^would pull greeting.md\n$`, "pull", dir, "--dry-run")
 	require.NoFileExists(t, filepath.Join(dir, "prompthub.lock"))
@@ -65,7 +66,8 @@ func TestFolderStory(t *testing.T) {
 	does(command.OK, "review@2 updated", "save", file(t, "review.md", "Review {{what}} well."))
 	does(command.OK, `^$`, "push", dir)
 	does(command.OK, `^pulled skills/review/SKILL.md\n$`, "pull", dir)
-	require.Equal(t, "---\nname: review\ndescription: Reviews a change\nlicense: MIT\n---\n\nReview {{what}} well.\n", read("skills/review/SKILL.md"))
+	require.Equal(t, "---\nname: review\ndescription: Reviews a change\nlicense: MIT\n---\n\nReview {{what}} well.\n",
+		read("skills/review/SKILL.md"))
 
 	// A conflict.
 	write("greeting.md", greeting+"\nMine.\n")
@@ -175,7 +177,8 @@ func TestFilesOfTheLockAreNeverGone(t *testing.T) {
 	for _, name := range []string{"plain", "readme", "skill", "system"} {
 		d.write(name+".md", strings.Replace(d.read(name+".md"), "The text", "Another text", 1))
 	}
-	d.does(command.OK, `^created SKILL.md\npushed plain.md\npushed readme.md\npushed skill.md\npushed system.md\n$`, "push", "--delete")
+	d.does(command.OK, `^created SKILL.md\npushed plain.md\npushed readme.md\npushed skill.md\npushed system.md\n$`,
+		"push", "--delete")
 	d.runs(command.OK, `^Another text of system$`, "get", "system")
 	d.does(command.OK, `^$`, "pull")
 }
@@ -201,7 +204,9 @@ func TestMovedFilesKeepTheirHistory(t *testing.T) {
 
 	d.moves("lost.md", "found.md")
 	d.write("found.md", "---\nname: edited\n---\nIts name is that of another.\n")
-	d.does(command.LeftOut, `^left alone found.md: .*\nleft alone lost.md: gone here, but not deleted while found.md is left alone`, "push", "--delete")
+	d.does(command.LeftOut,
+		`^left alone found.md: .*\nleft alone lost.md: gone here, but not deleted while found.md is left alone`, "push",
+		"--delete")
 	d.runs(command.OK, "The text of lost", "get", "lost")
 }
 
@@ -215,7 +220,8 @@ func TestPullKeepsFilesOfNoPrompt(t *testing.T) {
 	require.NoError(t, os.Symlink("notes.txt", filepath.Join(d.dir, "linked.md")))
 	const told = `left alone %s: new on the server, and another file has its place\n`
 	for _, args := range [][]string{nil, {"--theirs"}} {
-		d.does(command.LeftOut, fmt.Sprintf(told+"(pulled free.md\n)?"+told+told, "folder.md", "linked.md", "rr.md"), "pull", args...)
+		d.does(command.LeftOut, fmt.Sprintf(told+"(pulled free.md\n)?"+told+told, "folder.md", "linked.md", "rr.md"),
+			"pull", args...)
 		require.Equal(t, "---\nname: mine\n---\nMine.\n", d.read("rr.md"))
 		require.Equal(t, "x", d.read("linked.md"))
 	}
@@ -244,8 +250,10 @@ func TestPushKeepsTheKind(t *testing.T) {
 	d.dir = t.TempDir()
 	d.does(command.OK, `pulled words.prompt.yml\n$`, "pull", "--format", "github-models")
 	d.write("words.prompt.yml", strings.Replace(d.read("words.prompt.yml"), "text", "words", 1))
-	d.does(command.LeftOut, `^left alone words.prompt.yml: the prompt is a text, and messages would take its place`, "push")
-	d.runs(command.LeftOut, `the prompt is a text, and messages would take its place`, "import", "--update", filepath.Join(d.dir, "words.prompt.yml"))
+	d.does(command.LeftOut, `^left alone words.prompt.yml: the prompt is a text, and messages would take its place`,
+		"push")
+	d.runs(command.LeftOut, `the prompt is a text, and messages would take its place`, "import", "--update",
+		filepath.Join(d.dir, "words.prompt.yml"))
 	d.runs(command.OK, `^The text of words\nMore.$`, "get", "words")
 
 	// A format that has both kinds says which one it must be.
@@ -299,7 +307,8 @@ func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
 	d.write("b.md", include("c"))
 	d.write("c.md", "The end.\n")
 	d.write("d.md", include("nosuch"))
-	d.does(command.LeftOut, `^created c.md\ncreated b.md\ncreated a.md\nleft alone d.md: .*there is no such prompt`, "push")
+	d.does(command.LeftOut, `^created c.md\ncreated b.md\ncreated a.md\nleft alone d.md: .*there is no such prompt`,
+		"push")
 	d.does(command.LeftOut, `^left alone d.md: .*there is no such prompt[^\n]*\n$`, "push")
 
 	lines := file(t, "lines.jsonl", `{"name":"x","title":"X","text":"@@@langfusePrompt:name=y|label=latest@@@"}
@@ -307,7 +316,8 @@ func TestPushOfFilesThatIncludeEachOther(t *testing.T) {
 {"name":"z","title":"Z","text":"The end."}
 {"name":"w","title":"W","text":"@@@langfusePrompt:name=nosuch|label=latest@@@"}
 `)
-	d.runs(command.LeftOut, `(?s)^row 4 .*there is no such prompt.*created 3, unchanged 0, rejected 1\n$`, "import", lines)
+	d.runs(command.LeftOut, `(?s)^row 4 .*there is no such prompt.*created 3, unchanged 0, rejected 1\n$`,
+		"import", lines)
 	d.runs(command.LeftOut, `created 0, unchanged 3, rejected 1\n$`, "import", lines)
 }
 
@@ -325,9 +335,12 @@ func TestDryRunTellsWhatPushDoes(t *testing.T) {
 	d.write("title.md", "---\ntitle: "+strings.Repeat("t", 201)+"\n---\nText\n")
 	d.write("twice.md", "---\nname: good\n---\nText\n")
 	refused := func(created, twice string) string {
-		return `^left alone edited.md: labels.*\n` + created + `\nleft alone long.md: text: shorten.*\nleft alone title.md: .*title.*\nleft alone twice.md: ` + twice + `.*\n$`
+		return `^left alone edited.md: labels.*\n` + created +
+			`\nleft alone long.md: text: shorten.*\nleft alone title.md: .*title.*\nleft alone twice.md: ` +
+			twice + `.*\n$`
 	}
-	d.does(command.LeftOut, refused(`would create good.md`, `good.md makes a prompt called "good" too`), "push", "--dry-run")
+	d.does(command.LeftOut, refused(`would create good.md`, `good.md makes a prompt called "good" too`), "push",
+		"--dry-run")
 	d.does(command.LeftOut, refused(`created good.md`, `another prompt of yours has this name|name: choose`), "push")
 }
 
@@ -350,7 +363,8 @@ func TestPullOfFormatsThatHoldMany(t *testing.T) {
 	for _, name := range []string{"csv", "jsonl", "open-webui", "prompts.chat"} {
 		code, _, errs := handler(t, "pull", t.TempDir(), "--format", name)
 		require.Equal(t, command.Usage, code)
-		require.Contains(t, errs, name+" may hold many prompts, and a folder has one for each: use agent, agent-framework, chatmode, command, ")
+		require.Contains(t, errs, name+
+			" may hold many prompts, and a folder has one for each: use agent, agent-framework, chatmode, command, ")
 	}
 	_, out, _ := handler(t, "help", "pull")
 	require.Contains(t, out, "name of a format: agent, agent-framework, chatmode, command, cursor-rule, dotprompt, fabric, github-models, instructions, langchain, langfuse, markdown, messages, prompty, semantic-kernel, skill, vscode\n")
@@ -428,17 +442,38 @@ func TestPullWritesThroughNoLink(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"a link next to a file":   {func(d desk) { d.links("../.git/config", "a/system.md.new") }, command.OK, `^pulled a/system.md\n`},
-		"a link next to the lock": {func(d desk) { d.links(".git/config", "prompthub.lock.new") }, command.OK, `^pulled a/system.md\n`},
+		"a link next to a file": {
+			func(d desk) { d.links("../.git/config", "a/system.md.new") },
+			command.OK, `^pulled a/system.md\n`,
+		},
+		"a link next to the lock": {
+			func(d desk) { d.links(".git/config", "prompthub.lock.new") },
+			command.OK, `^pulled a/system.md\n`,
+		},
 		"one's own files": {func(d desk) {
 			d.write("a/system.md.new", "mine")
 			d.write("prompthub.lock.new", "mine")
 		}, command.OK, `^pulled a/system.md\n`},
-		"a link in the place of a folder":  {func(d desk) { d.links(".git", "b") }, command.LeftOut, `(?m)^left alone b/system.md: .*goes through the symbolic link b: `},
-		"a lock that names what git reads": {func(d desk) { d.locks("a/system.md", ".git/config") }, command.Failed, `names ".git/config", which is in .git, a hidden folder: `},
-		"another spelling of that":         {func(d desk) { d.locks("a/system.md", "GIT~1/config") }, command.Failed, `which is in GIT~1, a hidden folder: `},
-		"a lock that names a file of git":  {func(d desk) { d.locks("a/system.md", "sub/.git") }, command.Failed, `which is no path of a prompt below the folder: `},
-		"a lock that names a way out":      {func(d desk) { d.locks("a/system.md", "../x.md") }, command.Failed, `which is no path of a prompt below the folder: `},
+		"a link in the place of a folder": {
+			func(d desk) { d.links(".git", "b") }, command.LeftOut,
+			`(?m)^left alone b/system.md: .*goes through the symbolic link b: `,
+		},
+		"a lock that names what git reads": {
+			func(d desk) { d.locks("a/system.md", ".git/config") }, command.Failed,
+			`names ".git/config", which is in .git, a hidden folder: `,
+		},
+		"another spelling of that": {
+			func(d desk) { d.locks("a/system.md", "GIT~1/config") }, command.Failed,
+			`which is in GIT~1, a hidden folder: `,
+		},
+		"a lock that names a file of git": {
+			func(d desk) { d.locks("a/system.md", "sub/.git") }, command.Failed,
+			`which is no path of a prompt below the folder: `,
+		},
+		"a lock that names a way out": {
+			func(d desk) { d.locks("a/system.md", "../x.md") }, command.Failed,
+			`which is no path of a prompt below the folder: `,
+		},
 		"a lock that names a linked folder": {func(d desk) {
 			d.links(".git", "c")
 			d.locks("a/system.md", "c/config")
@@ -542,7 +577,8 @@ func TestWorkspaceStory(t *testing.T) {
 		return v
 	}
 	did("POST", "/workspaces", `{"handle":"billing","name":"Billing"}`)
-	t.Setenv("PROMPTHUB_TOKEN", did("POST", "/me/tokens", `{"name":"CI","scopes":["read","write","publish"]}`)["token"].(string))
+	t.Setenv("PROMPTHUB_TOKEN", did("POST", "/me/tokens",
+		`{"name":"CI","scopes":["read","write","publish"]}`)["token"].(string))
 	does := func(code int, want string, args ...string) (errs string) {
 		t.Helper()
 		got, out, errs := handler(t, args...)
@@ -561,7 +597,8 @@ func TestWorkspaceStory(t *testing.T) {
 	does(command.OK, `(?s)VERSION.*\n2 .*\n1 .*production`, "versions", "reminder", in)
 	does(command.OK, "reminder +v2 .* Billing +reminder\n$", "search", "pay")
 	does(command.OK, "reminder +v2.* Billing +reminder\n$", "search", "--sort", "updated", in)
-	require.Contains(t, does(command.OK, "^$", "search", "hello", in), "nothing found among the prompts of the workspace")
+	require.Contains(t, does(command.OK, "^$", "search", "hello", in),
+		"nothing found among the prompts of the workspace")
 	does(command.Usage, "^$", "search", "--mine", "pay", in)
 
 	dir := tree(t, map[string]string{"farewell.md": "Goodbye!"})
@@ -582,14 +619,18 @@ func TestWorkspaceStory(t *testing.T) {
 	require.Contains(t, lines, "Goodbye, {{name}}!")
 	does(command.OK, "created 0, unchanged 2, rejected 0", "import", file(t, "lines.jsonl", lines), in)
 	did("POST", "/workspaces", `{"handle":"writers"}`)
-	does(command.OK, "created 2, unchanged 0, rejected 0", "import", file(t, "lines.jsonl", lines), "--workspace", "writers")
+	does(command.OK, "created 2, unchanged 0, rejected 0", "import",
+		file(t, "lines.jsonl", lines), "--workspace", "writers")
 	does(command.OK, `(?s)VERSION.*\n2 .*\n1 .*production`, "versions", "reminder", "--workspace", "@writers")
 	_, lines, _ = handler(t, "export")
 	require.Equal(t, 1, strings.Count(lines, "\n"), "the member's own library stays as it is")
 
-	status, answer := apptest.Send(t, "PUT", url+"/api/v1/workspaces/writers/rules", `{"rules":[{"label":"production","names":"farewell","approvals":1}]}`, "X-Dev-User", "ann", "Content-Type", "application/json", "If-Match", "*")
+	status, answer := apptest.Send(t, "PUT", url+"/api/v1/workspaces/writers/rules",
+		`{"rules":[{"label":"production","names":"farewell","approvals":1}]}`, "X-Dev-User", "ann", "Content-Type",
+		"application/json", "If-Match", "*")
 	require.Equal(t, 200, status, answer)
-	require.Contains(t, does(command.Failed, "^$", "get", "farewell", "--workspace", "writers"), "has a rule for the label production")
+	require.Contains(t, does(command.Failed, "^$", "get", "farewell", "--workspace", "writers"),
+		"has a rule for the label production")
 	does(command.OK, "^Goodbye", "get", "farewell@2", "--workspace", "writers")
 	does(command.OK, "^Dear", "get", "reminder", "--workspace", "writers")
 	does(command.OK, `^@billing/greeting@1 copied \(\w{26}\)\n$`, "copy", "greeting", "billing")
@@ -598,10 +639,21 @@ func TestWorkspaceStory(t *testing.T) {
 	does(command.Failed, "^$", "copy", "nosuch", "writers")
 
 	t.Setenv("PROMPTHUB_TOKEN", "")
-	for _, args := range [][]string{{"push", dir}, {"export"}, {"import", file(t, "a.md", "A")}, {"save", file(t, "b.md", "B")}, {"search", "pay"}} {
-		require.Contains(t, does(command.Failed, "^$", append(args, in, "--user", "eve")...), "there is no such workspace", args)
+	for _, args := range [][]string{
+		{"push", dir},
+		{"export"},
+		{"import", file(t, "a.md", "A")},
+		{"save", file(t, "b.md", "B")},
+		{"search", "pay"},
+	} {
+		require.Contains(t, does(command.Failed, "^$", append(args, in, "--user", "eve")...),
+			"there is no such workspace", args)
 	}
-	for _, args := range [][]string{{"export", "--account"}, {"import", "--account", dir}, {"import", "--as-contributor", file(t, "a.md", "A")}} {
+	for _, args := range [][]string{
+		{"export", "--account"},
+		{"import", "--account", dir},
+		{"import", "--as-contributor", file(t, "a.md", "A")},
+	} {
 		does(command.Usage, "^$", append(args, in, "--user", "ann")...)
 	}
 }

@@ -42,8 +42,9 @@ func TestFormatsStory(t *testing.T) {
 	_, url := startLocal(t, t.TempDir())
 	t.Setenv("PROMPTHUB_URL", url)
 	files := map[string]string{
-		"skills/review/SKILL.md": skill, "langfuse.json": chat, "broken.prompt": "---\na: [\n---\n", "README.md": "About it",
-		"rows.csv": "Act;Prompt\nA row;Its text\n",
+		"skills/review/SKILL.md": skill, "langfuse.json": chat, "broken.prompt": "---\na: [\n---\n",
+		"README.md": "About it",
+		"rows.csv":  "Act;Prompt\nA row;Its text\n",
 	}
 	code, out, errs := handler(t, "import", tree(t, files), "--user", "ann")
 	require.Equal(t, command.LeftOut, code, errs)
@@ -87,7 +88,8 @@ func TestFormatsStory(t *testing.T) {
 	code, _, _ = handler(t, "export", "--format", "skill")
 	require.Equal(t, command.Usage, code)
 
-	joke := file(t, "joke.json", `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
+	joke := file(t, "joke.json",
+		`{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
 		"kwargs":{"template":"A joke of {topic}","template_format":"f-string"}}`)
 	code, _, errs = handler(t, "import", joke, "--syntax", "mustache", "--user", "ann")
 	require.Equal(t, command.OK, code, errs)
@@ -103,7 +105,12 @@ func TestFormatsStory(t *testing.T) {
 	require.Equal(t, string(was), out)
 	_, out, _ = handler(t, "get", "joke", "--format", "fabric", "--syntax", "dollar", "--user", "ann")
 	require.Equal(t, "A joke of ${topic}\n", out)
-	for _, args := range [][]string{{"get", "joke", "--syntax", "dollar"}, {"get", "joke", "--format", "fabric", "--syntax", "perl"}, {"import", joke, "--syntax", "jinja"}, {"import", joke, "--mustache"}} {
+	for _, args := range [][]string{
+		{"get", "joke", "--syntax", "dollar"},
+		{"get", "joke", "--format", "fabric", "--syntax", "perl"},
+		{"import", joke, "--syntax", "jinja"},
+		{"import", joke, "--mustache"},
+	} {
 		code, _, errs = handler(t, append(args, "--user", "ann")...)
 		require.Equal(t, command.Usage, code, "%v: %s", args, errs)
 	}
@@ -132,7 +139,8 @@ func TestImportOfNamesTwice(t *testing.T) {
 	do(command.OK, "created 0, unchanged 1", strings.Replace(line, `,"tags":["text"]`, "", 1))
 	const hint = "1 rows have names of prompts that are there and say something else; with --update each becomes a new version of that\n"
 	do(command.LeftOut, hint+"created 0, unchanged 0, rejected 1", strings.Replace(line, "Write.", "Read.", 1))
-	_, out, _ := handler(t, "import", file(t, "lines.jsonl", strings.Replace(line, "Write.", "Read.", 1)), "--update", "--url", url, "--user", "ann")
+	_, out, _ := handler(t, "import", file(t, "lines.jsonl", strings.Replace(line, "Write.", "Read.", 1)), "--update",
+		"--url", url, "--user", "ann")
 	require.Equal(t, "created 0, updated 1, unchanged 0, rejected 0\n", out)
 }
 
@@ -141,7 +149,8 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	clean(t)
 	_, url := startLocal(t, t.TempDir())
 	files := map[string]string{
-		"a.md": "---\ntags: development, foo\nmood: dry\n---\nOne.\n", "b.md": "---\nmood: warm\n---\nTwo.\n", "c.md": "Three.\n",
+		"a.md": "---\ntags: development, foo\nmood: dry\n---\nOne.\n",
+		"b.md": "---\nmood: warm\n---\nTwo.\n", "c.md": "Three.\n",
 		"d.md": "Four." + strings.Repeat("<!-- -->", 1<<13) + "\n", "broken.prompt": "---\nmood: [dry\n---\n",
 	}
 	code, out, errs := handler(t, "import", tree(t, files), "--url", url, "--user", "ann")
@@ -160,7 +169,8 @@ func TestImportTellsWhatIsLeftToTheFile(t *testing.T) {
 	for i := range 13 {
 		fmt.Fprintf(&many, "x%02d: 1\n", i)
 	}
-	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--private", "--url", url, "--user", "ann")
+	_, _, errs = handler(t, "import", file(t, "many.md", "---\n"+many.String()+"---\nText.\n"), "--private",
+		"--url", url, "--user", "ann")
 	require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 	require.Contains(t, errs, "x09 (1) and 3 more\n")
 }
@@ -184,7 +194,10 @@ func TestImportOfACodePage(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Write([]byte(polish))
 	require.NoError(t, errors.Join(err, z.Close()))
-	for user, from := range map[string]string{"ann": table, "bob": folder, "carl": file(t, "all.zip", zipped.String())} {
+	for user, from := range map[string]string{
+		"ann": table, "bob": folder,
+		"carl": file(t, "all.zip", zipped.String()),
+	} {
 		code, out, errs := handler(t, "import", from, "--encoding", "CP1250", "--user", user)
 		require.Equal(t, command.OK, code, out+errs)
 		require.NotContains(t, out, "warning")
@@ -198,7 +211,8 @@ func TestImportOfACodePage(t *testing.T) {
 		if user == "carl" {
 			b = zipped.Bytes()
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/import?file=x&encoding=windows-1250", bytes.NewReader(b))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+			url+"/api/v1/import?file=x&encoding=windows-1250", bytes.NewReader(b))
 		require.NoError(t, err)
 		r.Header.Set("X-Dev-User", user)
 		r.Header.Set("Content-Type", "application/octet-stream")
@@ -211,7 +225,8 @@ func TestImportOfACodePage(t *testing.T) {
 	}
 	_, out, _ := handler(t, "get", "modern", "--user", "bob")
 	require.Equal(t, "Przełóż w UTF-8", strings.TrimSpace(out))
-	code, _, errs := handler(t, "import", file(t, "broken.csv", "act,prompt\nA,B\nC,\xfe\xff\n"), "--encoding", "euc-jp", "--user", "dora")
+	code, _, errs := handler(t, "import", file(t, "broken.csv", "act,prompt\nA,B\nC,\xfe\xff\n"),
+		"--encoding", "euc-jp", "--user", "dora")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "broken.csv: the file is not in euc-jp, as line 3 shows")
 	code, _, errs = handler(t, "import", table, "--encoding", "utf-7")
@@ -231,9 +246,11 @@ func TestFilesCanBeFilledIn(t *testing.T) {
 	require.Equal(t, command.OK, code, errs)
 	const bare = "In {{tone}} words to {{who}} on {{my_day}}"
 	for as, want := range map[string]string{
-		"langfuse": bare, "github-models": bare, "fabric": bare, "skill": bare, "agent": bare, "command": bare, "agent-framework": bare, "cursor-rule": bare,
+		"langfuse": bare, "github-models": bare, "fabric": bare, "skill": bare, "agent": bare, "command": bare,
+		"agent-framework": bare, "cursor-rule": bare,
 		"dotprompt": bare, "markdown": bare, "semantic-kernel": bare,
-		"vscode": "In ${input:tone} words to ${input:who} on ${input:my_day}", "prompts.chat": "In ${tone:warm, dry} words to ${who} on ${my day}",
+		"vscode":       "In ${input:tone} words to ${input:who} on ${input:my_day}",
+		"prompts.chat": "In ${tone:warm, dry} words to ${who} on ${my day}",
 	} {
 		_, out, errs := handler(t, "get", "note", "--format", as, "--user", "ann")
 		require.Contains(t, out, want, as)

@@ -61,7 +61,10 @@ func TestTwoClientsAreTwoAddresses(t *testing.T) {
 			require.Equal(t, http.StatusUnauthorized, ask("127.0.0.2", ""))
 		}
 		require.Equal(t, http.StatusTooManyRequests, ask("127.0.0.2", ""))
-		for i, name := range []string{"Client-IP", "client-ip", "X-Forwarded-For", "X-Client-IP", "X-Real-IP", "X-Azure-ClientIP", "X-Azure-SocketIP", "Forwarded", "X-Original-For", "Disguised-Host"} {
+		for i, name := range []string{
+			"Client-IP", "client-ip", "X-Forwarded-For", "X-Client-IP", "X-Real-IP",
+			"X-Azure-ClientIP", "X-Azure-SocketIP", "Forwarded", "X-Original-For", "Disguised-Host",
+		} {
 			claim := fmt.Sprintf("%s: 203.0.113.%d\n", name, i)
 			require.Equal(t, http.StatusTooManyRequests, ask("127.0.0.2", claim), name)
 			require.Equal(t, http.StatusTooManyRequests, ask("127.0.0.2", claim+claim), "two of %s", name)
@@ -76,8 +79,14 @@ func TestTwoIdentitiesAreRefused(t *testing.T) {
 	inBothModes(t, func(t *testing.T, older bool) {
 		h := behindHost(t, functiontest.Options{Older: older, FrontEnd: true}, "AzureWebJobsStorage="+nowhere,
 			"WEBSITE_SITE_NAME=prompthub", "WEBSITE_AUTH_ENABLED=true", "AUTH_MODE=easyauth")
-		for _, name := range []string{"X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID", "X-MS-CLIENT-PRINCIPAL-IDP", "Authorization", "X-Api-Key", "x-ms-client-principal-id"} {
-			for _, both := range []string{name + ": ann\n" + name + ": bob\n", name + ": ann, bob\n", name + ": ann\n" + strings.ToUpper(name) + ": ann\n"} {
+		for _, name := range []string{
+			"X-MS-CLIENT-PRINCIPAL", "X-MS-CLIENT-PRINCIPAL-ID", "X-MS-CLIENT-PRINCIPAL-IDP",
+			"Authorization", "X-Api-Key", "x-ms-client-principal-id",
+		} {
+			for _, both := range []string{
+				name + ": ann\n" + name + ": bob\n", name + ": ann, bob\n",
+				name + ": ann\n" + strings.ToUpper(name) + ": ann\n",
+			} {
 				status, body := says(t, h, "", "GET /api/v1/me HTTP/1.1\nHost: app.example\n"+both+"\n")
 				require.Equal(t, http.StatusUnauthorized, status, both)
 				require.Contains(t, body, "REPEATED_HEADER", both)
@@ -109,8 +118,10 @@ func TestFormsOfOldBrowsers(t *testing.T) {
 		at := strings.Replace(as(t, h, "ann").made(1), "/api/v1", "/app", 1)
 		for origin, want := range map[string]int{
 			"": 303, "Origin: " + h.URL() + "\n": 303, "Origin: null\n": 403, "Origin: https://evil.example\n": 403,
-			"Origin: " + h.Handler() + "\n": 403, "Origin: " + h.URL() + ".evil.example\n": 403, "Origin: " + h.URL() + "\nX-Forwarded-Host: evil.example\n": 303,
-			"Origin: https://evil.example\nX-Forwarded-Host: evil.example\n": 403, "Origin: https://evil.example\nX-Original-Host: evil.example\n": 403,
+			"Origin: " + h.Handler() + "\n": 403, "Origin: " + h.URL() + ".evil.example\n": 403,
+			"Origin: " + h.URL() + "\nX-Forwarded-Host: evil.example\n":      303,
+			"Origin: https://evil.example\nX-Forwarded-Host: evil.example\n": 403,
+			"Origin: https://evil.example\nX-Original-Host: evil.example\n":  403,
 		} {
 			body := "favorite=yes"
 			request := fmt.Sprintf("POST %s/favorite HTTP/1.1\nHost: %s\nX-Dev-User: bob\nContent-Type: application/x-www-form-urlencoded\nContent-Length: %d\n%s\n%s",
@@ -139,7 +150,10 @@ func TestCutUploadsDoNothing(t *testing.T) {
 		} {
 			c, err := net.Dial("tcp", strings.TrimPrefix(h.URL(), "http://"))
 			require.NoError(t, err)
-			_, err = io.WriteString(c, strings.ReplaceAll("POST "+promptsPath+" HTTP/1.1\nHost: 127.0.0.1\nX-Dev-User: uploader\nContent-Type: application/json\n"+rest, "\n", "\r\n"))
+			_, err = io.WriteString(c, strings.ReplaceAll(
+				"POST "+promptsPath+
+					" HTTP/1.1\nHost: 127.0.0.1\nX-Dev-User: uploader\nContent-Type: application/json\n"+rest,
+				"\n", "\r\n"))
 			require.NoError(t, err)
 			require.NoError(t, c.(*net.TCPConn).CloseWrite())
 			_, _ = io.ReadAll(c) // until the host has ended it
@@ -154,7 +168,8 @@ func TestCutUploadsDoNothing(t *testing.T) {
 			return n
 		}
 		if !older { // to which no chunk comes through
-			require.Eventually(t, func() bool { return refused() == 3 }, time.Minute, 5*time.Millisecond, "a body that has no end is refused")
+			require.Eventually(t, func() bool { return refused() == 3 }, time.Minute, 5*time.Millisecond,
+				"a body that has no end is refused")
 		}
 		require.Empty(t, ann.did("GET", "/api/v1/me/prompts", "")["items"])
 		made := ann.made(1) // and the way is free
@@ -217,11 +232,14 @@ func TestForgedTriggers(t *testing.T) {
 		require.NoError(t, err)
 		const envelope = `{"Data":{"message":"\"{}\""},"Metadata":{}}`
 		for _, target := range []string{
-			"/index-repairs", "//index-repairs", "/./index-repairs", "/app/..%5Cindex-repairs", "/app/%2e%2e/index-repairs", "/app/..%2Findex-repairs", "/app/..%252Findex-repairs",
-			`/app/..\index-repairs`, "/app/../index-repairs", "/lf/..%5cindex-repairs", "/ls/%2e%2e%5Cindex-repairs", "/mcp/..%5Cindex-repairs", "/index%2Drepairs", "/Index-Repairs", "/index-repairs?", "/index-repairs#x",
+			"/index-repairs", "//index-repairs", "/./index-repairs", "/app/..%5Cindex-repairs",
+			"/app/%2e%2e/index-repairs", "/app/..%2Findex-repairs", "/app/..%252Findex-repairs",
+			`/app/..\index-repairs`, "/app/../index-repairs", "/lf/..%5cindex-repairs", "/ls/%2e%2e%5Cindex-repairs",
+			"/mcp/..%5Cindex-repairs", "/index%2Drepairs", "/Index-Repairs", "/index-repairs?", "/index-repairs#x",
 		} {
 			for _, more := range []string{
-				"", "Connection: X-Forwarded-Host, X-Forwarded-For, X-Forwarded-Proto, x-ms-invocation-id\n", "User-Agent: Azure-Functions-Host/4.1037.0.0\n",
+				"", "Connection: X-Forwarded-Host, X-Forwarded-For, X-Forwarded-Proto, x-ms-invocation-id\n",
+				"User-Agent: Azure-Functions-Host/4.1037.0.0\n",
 				"X-Azure-Functions-InvocationId: 00000000-0000-0000-0000-000000000000\nX-Azure-Functions-HostVersion: 4\n",
 			} {
 				for _, body := range []string{
@@ -246,7 +264,8 @@ func TestConnectionHeaders(t *testing.T) {
 		h := onAzurite(t, functiontest.Options{Older: older})
 		const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 		post := "POST /mcp HTTP/1.1\nHost: localhost\nContent-Type: application/json\nAccept: application/json, text/event-stream\n"
-		length, chunks := fmt.Sprintf("Content-Length: %d\n\n", len(ping)), fmt.Sprintf("Transfer-Encoding: chunked\n\n%x\n%s\n0\n", len(ping), ping)
+		length, chunks := fmt.Sprintf("Content-Length: %d\n\n", len(ping)),
+			fmt.Sprintf("Transfer-Encoding: chunked\n\n%x\n%s\n0\n", len(ping), ping)
 		const user, upgrade = "X-Dev-User: ann\n", "Connection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n"
 		inChunks := http.StatusOK
 		if older {
@@ -258,13 +277,22 @@ func TestConnectionHeaders(t *testing.T) {
 		}{
 			"expectation":              {post + user + "Expect: 100-continue\n" + length, ping, 200},
 			"expectation of a refused": {post + "Expect: 100-continue\n" + length, ping, 401},
-			"body in two parts":        {post + user + "Transfer-Encoding: chunked\n\n9\n" + ping[:9] + "\n", fmt.Sprintf("%x\n%s\n0\n\n", len(ping)-9, ping[9:]), inChunks},
-			"announced trailer":        {post + user + "Trailer: X-Dev-User\n" + length, ping, 200},
-			"trailer":                  {post + user + "Trailer: X-Dev-User\n" + chunks, "X-Dev-User: bob\n\n", inChunks},
-			"user in a trailer":        {post + "Trailer: X-Dev-User\n" + chunks, "X-Dev-User: bob\n\n", map[bool]int{true: 500, false: 401}[older]},
-			"headers of a connection":  {post + user + "Connection: X-Dev-User, close\nKeep-Alive: timeout=1\nTE: trailers\nProxy-Authorization: Bearer x\nProxy-Connection: close\n" + length, ping, 200},
-			"WebSocket":                {"GET /api/v1/health HTTP/1.1\nHost: localhost\n" + upgrade + "\n", "", 200},
-			"WebSocket to a page":      {"GET /app HTTP/1.1\nHost: localhost\n" + user + upgrade + "\n", "", 200},
+			"body in two parts": {
+				post + user + "Transfer-Encoding: chunked\n\n9\n" + ping[:9] + "\n",
+				fmt.Sprintf("%x\n%s\n0\n\n", len(ping)-9, ping[9:]), inChunks,
+			},
+			"announced trailer": {post + user + "Trailer: X-Dev-User\n" + length, ping, 200},
+			"trailer": {
+				post + user + "Trailer: X-Dev-User\n" + chunks,
+				"X-Dev-User: bob\n\n", inChunks,
+			},
+			"user in a trailer": {
+				post + "Trailer: X-Dev-User\n" + chunks, "X-Dev-User: bob\n\n",
+				map[bool]int{true: 500, false: 401}[older],
+			},
+			"headers of a connection": {post + user + "Connection: X-Dev-User, close\nKeep-Alive: timeout=1\nTE: trailers\nProxy-Authorization: Bearer x\nProxy-Connection: close\n" + length, ping, 200},
+			"WebSocket":               {"GET /api/v1/health HTTP/1.1\nHost: localhost\n" + upgrade + "\n", "", 200},
+			"WebSocket to a page":     {"GET /app HTTP/1.1\nHost: localhost\n" + user + upgrade + "\n", "", 200},
 		} {
 			t.Run(name, func(t *testing.T) {
 				c, err := net.Dial("tcp", strings.TrimPrefix(h.URL(), "http://"))

@@ -96,7 +96,8 @@ func documented(t *testing.T) []string {
 	t.Helper()
 	h := testApp().doors(command.Serving{Identify: auth.Dev()})
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), "GET", "http://localhost"+api.Prefix+"/openapi.json", nil))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), "GET",
+		"http://localhost"+api.Prefix+"/openapi.json", nil))
 	require.Equal(t, 200, w.Code)
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
@@ -118,18 +119,36 @@ var getOnly = []string{"get", "head"}
 // doorFunctions are the functions beyond the API, by their names: each hands every path below it to
 // the program, which refuses the methods that a path does not have.
 var doorFunctions = map[string]binding{
-	"app":               {Route: strings.TrimPrefix(web.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
+	"app": {
+		Route:   strings.TrimPrefix(web.Prefix, "/") + "/{*path}",
+		Methods: []string{"get", "head", "post"},
+	},
 	"author-skills":     {Route: "u/{handle}/.well-known/{*path}", Methods: getOnly},
 	"collection-skills": {Route: "c/{handle}/{collection}/.well-known/{*path}", Methods: getOnly},
-	"git":               {Route: strings.TrimPrefix(gitdoor.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post"}},
-	"lf":                {Route: strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
-	"ls":                {Route: strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "patch", "delete"}},
-	"marketplace":       {Route: strings.TrimPrefix(marketplace.Prefix, "/") + "/{*path}", Methods: []string{"get", "head"}},
-	"mcp":               {Route: strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}", Methods: []string{"get", "head", "post", "delete"}},
-	"robots":            {Route: strings.TrimPrefix(web.Robots, "/"), Methods: getOnly},
-	"root":              {Route: "{ignored:maxlength(0)?}", Methods: getOnly}, // the address without a path
-	"tag-skills":        {Route: "t/{tag}/.well-known/{*path}", Methods: getOnly},
-	"well-known":        {Route: ".well-known/{*path}", Methods: getOnly},
+	"git": {
+		Route:   strings.TrimPrefix(gitdoor.Prefix, "/") + "/{*path}",
+		Methods: []string{"get", "head", "post"},
+	},
+	"lf": {
+		Route:   strings.TrimPrefix(langfuse.Prefix, "/") + "/{*path}",
+		Methods: []string{"get", "head", "post", "patch", "delete"},
+	},
+	"ls": {
+		Route:   strings.TrimPrefix(langsmith.Prefix, "/") + "/{*path}",
+		Methods: []string{"get", "head", "post", "patch", "delete"},
+	},
+	"marketplace": {
+		Route:   strings.TrimPrefix(marketplace.Prefix, "/") + "/{*path}",
+		Methods: []string{"get", "head"},
+	},
+	"mcp": {
+		Route:   strings.TrimPrefix(mcp.Prefix, "/") + "/{*path}",
+		Methods: []string{"get", "head", "post", "delete"},
+	},
+	"robots":     {Route: strings.TrimPrefix(web.Robots, "/"), Methods: getOnly},
+	"root":       {Route: "{ignored:maxlength(0)?}", Methods: getOnly}, // the address without a path
+	"tag-skills": {Route: "t/{tag}/.well-known/{*path}", Methods: getOnly},
+	"well-known": {Route: ".well-known/{*path}", Methods: getOnly},
 }
 
 // ownFunctions are the paths of the API that have a function of their own, in place of that of
@@ -162,7 +181,9 @@ func httpFunctions(t *testing.T) map[string]binding {
 	order := []string{"get", "head", "post", "put", "patch", "delete"}
 	for name, f := range all {
 		f.Type, f.Direction, f.Name, f.AuthLevel = "httpTrigger", "in", "req", "anonymous"
-		f.Methods = slices.DeleteFunc(slices.Clone(order), func(m string) bool { return !slices.Contains(f.Methods, m) })
+		f.Methods = slices.DeleteFunc(slices.Clone(order), func(m string) bool {
+			return !slices.Contains(f.Methods, m)
+		})
 		all[name] = f
 	}
 	return all
@@ -199,7 +220,8 @@ func TestEveryRouteHasAFunctionAndNoOther(t *testing.T) {
 		}
 		for name, f := range want {
 			require.NoError(t, os.MkdirAll(filepath.Join("../functions", name), 0o755))
-			require.NoError(t, os.WriteFile(filepath.Join("../functions", name, "function.json"), []byte(functionJSON(f)), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join("../functions", name, "function.json"),
+				[]byte(functionJSON(f)), 0o644))
 		}
 	}
 	var got []string
@@ -229,9 +251,15 @@ func TestEveryTriggerHasAFunctionAndNoOther(t *testing.T) {
 	want := make(map[string]binding)
 	for _, trigger := range worker.Triggers(testApp().db, slog.New(slog.DiscardHandler)) {
 		if trigger.Queue != "" {
-			want[trigger.Name] = binding{Type: "queueTrigger", Direction: "in", Name: "message", QueueName: "%QUEUE_PREFIX%" + trigger.Queue, Connection: "AzureWebJobsStorage"}
+			want[trigger.Name] = binding{
+				Type: "queueTrigger", Direction: "in", Name: "message",
+				QueueName: "%QUEUE_PREFIX%" + trigger.Queue, Connection: "AzureWebJobsStorage",
+			}
 		} else {
-			want[trigger.Name] = binding{Type: "timerTrigger", Direction: "in", Name: "timer", Schedule: trigger.Schedule}
+			want[trigger.Name] = binding{
+				Type: "timerTrigger", Direction: "in",
+				Name: "timer", Schedule: trigger.Schedule,
+			}
 		}
 	}
 	require.Equal(t, want, got)
@@ -246,9 +274,11 @@ func TestHost(t *testing.T) {
 	q := h.Extensions.Queues
 	require.Equal(t, "base64", q.MessageEncoding, "what package azure writes")
 	retry := timeSpan(t, q.VisibilityTimeout)
-	require.Greater(t, retry*time.Duration(q.MaxDequeueCount-1), promptdb.Lease, "a message must not turn to poison while a projection is under way")
+	require.Greater(t, retry*time.Duration(q.MaxDequeueCount-1), promptdb.Lease,
+		"a message must not turn to poison while a projection is under way")
 	require.LessOrEqual(t, timeSpan(t, q.MaxPollingInterval), 2*time.Second)
-	require.Greater(t, timeSpan(t, h.FunctionTimeout), command.AnswerWithin, "an answer is there before the host kills the process")
+	require.Greater(t, timeSpan(t, h.FunctionTimeout), command.AnswerWithin,
+		"an answer is there before the host kills the process")
 	require.Greater(t, command.AnswerWithin, promptdb.JobEnds, "a job of a timer ends by itself")
 }
 

@@ -23,7 +23,8 @@ import (
 func startHost(t *testing.T, settings ...string) (*process, string) {
 	t.Helper()
 	port := freePort(t)
-	clean(t, slices.Concat([]string{"QUEUE_PREFIX", "made-"}, settings, []string{"FUNCTIONS_CUSTOMHANDLER_PORT", port})...)
+	clean(t, slices.Concat([]string{"QUEUE_PREFIX", "made-"}, settings,
+		[]string{"FUNCTIONS_CUSTOMHANDLER_PORT", port})...)
 	p, url := start(t), "http://127.0.0.1:"+port
 	require.Eventually(t, func() bool {
 		res, err := http.Get(url)
@@ -40,7 +41,8 @@ func startHost(t *testing.T, settings ...string) (*process, string) {
 // invoke posts an envelope as the host does, or, with another Host, as somebody outside could.
 func invoke(t *testing.T, url, host string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/index-repairs", strings.NewReader(`{"Data":{"message":"\"not ours\""},"Metadata":{}}`))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/index-repairs",
+		strings.NewReader(`{"Data":{"message":"\"not ours\""},"Metadata":{}}`))
 	require.NoError(t, err)
 	r.ContentLength = -1 // the host sends chunks
 	if host != "" {
@@ -66,8 +68,15 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 	}{
 		{"no identity", []string{"AzureWebJobsStorage", nowhere}, "AUTH_MODE", true},
 		{"dev mode in the cloud", []string{"AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev"}, "AUTH_MODE", true},
-		{"no storage", []string{"AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development"}, "AzureWebJobsStorage", false},
-		{"no names of queues", []string{"AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "QUEUE_PREFIX", ""}, "QUEUE_PREFIX", false},
+		{
+			"no storage",
+			[]string{"AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development"},
+			"AzureWebJobsStorage", false,
+		},
+		{"no names of queues", []string{
+			"AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev",
+			"AZURE_FUNCTIONS_ENVIRONMENT", "Development", "QUEUE_PREFIX", "",
+		}, "QUEUE_PREFIX", false},
 		{"a wrong value", []string{"AzureWebJobsStorage", nowhere, "PUBLIC_READ", "maybe"}, "PUBLIC_READ", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,7 +117,8 @@ func TestRefusedConfigurationStaysUp(t *testing.T) {
 }
 
 func TestHostIsUpWhileStorageIsAway(t *testing.T) {
-	p, url := startHost(t, "AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development")
+	p, url := startHost(t, "AzureWebJobsStorage", nowhere, "AUTH_MODE", "dev",
+		"AZURE_FUNCTIONS_ENVIRONMENT", "Development")
 	status, _ := send(t, "GET", url+"/api/v1/health", "")
 	require.Equal(t, 200, status)
 	status, said := invoke(t, url, "prompthub.example")
@@ -128,13 +138,15 @@ func TestHostOnAPortInUse(t *testing.T) {
 
 func TestHostMakesItsTables(t *testing.T) {
 	storage := azurite.Start(t)
-	p, url := startHost(t, "AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "made")
+	p, url := startHost(t, "AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT",
+		"Development", "TABLE_PREFIX", "made")
 	require.Eventually(t, func() bool {
 		status, _ := send(t, "GET", url+"/api/v1/ready", "")
 		return status == http.StatusOK
 	}, 30*time.Second, 50*time.Millisecond)
 	// Ready means that all tables and queues are there.
-	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+	status, body := send(t, "POST", url+"/api/v1/prompts",
+		`{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
 	require.Equal(t, http.StatusCreated, status, body)
 	_, me := send(t, "GET", url+"/api/v1/me", "")
 	key := regexp.MustCompile(`"authorId":"a_[a-z2-7]{26}"`).FindString(me)

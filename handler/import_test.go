@@ -25,17 +25,19 @@ func TestOneFileThreeWays(t *testing.T) {
 	clean(t)
 	_, address := startLocal(t, t.TempDir())
 	files := map[string]string{
-		"prompts.csv":  "act,prompt,for_devs,type,contributor\nPoet,\"Write a poem.\r\nBe brief.\",FALSE,TEXT,ann\nPoet,Write another poem.,TRUE,,\nTranslator,Translate {{text}} to {{language:French}}.,FALSE,TEXT,bob\n",
-		"notes.md":     "# Weekly notes\n\nSum up {{week}}.\n",
-		"chat.json":    `{"name":"","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}."}],"config":{"b":1, "a":2},"tags":["odd"]}`,
-		"lines.jsonl":  `{"title":"One","text":"First.","tags":["text"],"visibility":"public"}` + "\n" + `{"title":"Two","text":"Second.","tags":[]}` + "\n",
+		"prompts.csv": "act,prompt,for_devs,type,contributor\nPoet,\"Write a poem.\r\nBe brief.\",FALSE,TEXT,ann\nPoet,Write another poem.,TRUE,,\nTranslator,Translate {{text}} to {{language:French}}.,FALSE,TEXT,bob\n",
+		"notes.md":    "# Weekly notes\n\nSum up {{week}}.\n",
+		"chat.json":   `{"name":"","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}."}],"config":{"b":1, "a":2},"tags":["odd"]}`,
+		"lines.jsonl": `{"title":"One","text":"First.","tags":["text"],"visibility":"public"}` + "\n" +
+			`{"title":"Two","text":"Second.","tags":[]}` + "\n",
 		"greet.prompt": "---\nmodel: small\ninput:\n  schema:\n    name: string\n---\nHello {{name}}.\n",
 	}
 	ways := map[string]func(t *testing.T, user, name, text string) (created, others int){
 		"command": func(t *testing.T, user, name, text string) (created, others int) {
 			code, out, errs := handler(t, "import", "--user", user, "--url", address, file(t, name, text))
 			require.Equal(t, command.OK, code, errs)
-			_, err := fmt.Sscanf(out[strings.LastIndex(out, "created "):], "created %d, unchanged %d", &created, &others)
+			_, err := fmt.Sscanf(out[strings.LastIndex(out, "created "):],
+				"created %d, unchanged %d", &created, &others)
 			require.NoError(t, err, out)
 			return created, others
 		},

@@ -32,7 +32,8 @@ func (f *fromOther) flags(flags *flag.FlagSet) {
 	flags.StringVar(&f.service, "from", "", "`service` to bring all prompts over from: "+fromLangfuse)
 	flags.StringVar(&f.keyFile, "key-file", "", "with --from, `file` with the key, PUBLIC:SECRET")
 	flags.StringVar(&f.keyEnv, "key-env", "", "with --from, `name` of the environment variable with the key")
-	flags.BoolVar(&f.insecure, "insecure", false, "with --from, send the key over http to another machine, where others may read it")
+	flags.BoolVar(&f.insecure, "insecure", false,
+		"with --from, send the key over http to another machine, where others may read it")
 	flags.StringVar(&f.names, "names", "", "with --from, only prompts of the names of a `pattern`, as in 'billing/*': * is any number of characters, ? is one")
 	flags.StringVar(&f.reportsTo, "report", "", "with --from, `file` that gets what became of each prompt, as JSON")
 }
@@ -51,11 +52,13 @@ func (f *fromOther) check(c *importing, operands int) error {
 	case operands > 0:
 		return command.UsageError("import: --from reads no FILE")
 	case c.caller.url == "":
-		return command.UsageError("import: --from needs the address of the service as --url; that of PromptHub is in PROMPTHUB_URL")
+		return command.UsageError(
+			"import: --from needs the address of the service as --url; that of PromptHub is in PROMPTHUB_URL")
 	case strings.HasPrefix(c.caller.url, "http://") && !command.IsLoopback(c.caller.url) && !f.insecure:
 		return command.UsageError("import: over http others between here and there can read the key: use the https address of the service, or --insecure")
 	case c.update || c.account || c.asContributor || c.syntax.Syntax != "" || c.page != "":
-		return command.UsageError("import: --from goes with none of --update, --account, --as-contributor, --syntax and --encoding")
+		return command.UsageError(
+			"import: --from goes with none of --update, --account, --as-contributor, --syntax and --encoding")
 	}
 	return nil
 }
@@ -65,7 +68,8 @@ func (f *fromOther) secret(std command.Streams, key string) (string, error) {
 	given := slices.DeleteFunc([]string{key, f.keyFile, f.keyEnv}, func(s string) bool { return s == "" })
 	switch {
 	case len(given) != 1:
-		return "", command.UsageError("import: --from needs the key of the service: name one of --key-file, --key-env and --key")
+		return "", command.UsageError(
+			"import: --from needs the key of the service: name one of --key-file, --key-env and --key")
 	case f.keyFile != "":
 		b, err := os.ReadFile(f.keyFile)
 		return string(b), err
@@ -187,7 +191,8 @@ func (r *followed) end(out io.Writer, asJSON, dryRun bool) error {
 		would = "a dry run, nothing was changed: "
 	}
 	fmt.Fprintf(told, "%smade %d, extended %d, unchanged %d, differs %d, refused %d\n", would,
-		counts[client.Made], counts[client.Extended], counts[client.Same], counts[client.Differs], counts[client.Refused])
+		counts[client.Made], counts[client.Extended], counts[client.Same],
+		counts[client.Differs], counts[client.Refused])
 	var err error
 	if asJSON {
 		for _, f := range r.all {

@@ -27,10 +27,15 @@ import (
 )
 
 // importFrom imports from a stand-in as a user, and returns what became of each prompt.
-func importFrom(t *testing.T, there, user string, flags ...string) (code int, outcomes map[string]string, stderr string) {
+func importFrom(t *testing.T, there, user string,
+	flags ...string,
+) (code int, outcomes map[string]string, stderr string) {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "report.json")
-	args := append([]string{"import", "--from", "langfuse", "--url", there, "--user", user, "--key-file", file(t, "key", langfusetest.Key+"\n"), "--report", report}, flags...)
+	args := append([]string{
+		"import", "--from", "langfuse", "--url", there, "--user", user, "--key-file",
+		file(t, "key", langfusetest.Key+"\n"), "--report", report,
+	}, flags...)
 	code, _, stderr = handler(t, args...)
 	outcomes = make(map[string]string)
 	b, err := os.ReadFile(report)
@@ -59,7 +64,10 @@ func TestImportFromLangfuse(t *testing.T) {
 	project := langfusetest.Sample()
 	there := project.Start(t)
 	empty := allOf(t, "ann")
-	made := map[string]string{"a/parent": "made", "z child": "made", "gaps": "made", "chat/überall": "made", "fill-forms": "made"}
+	made := map[string]string{
+		"a/parent": "made", "z child": "made", "gaps": "made",
+		"chat/überall": "made", "fill-forms": "made",
+	}
 	code, outcomes, errs := importFrom(t, there, "ann", "--dry-run")
 	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, made, outcomes)
@@ -71,7 +79,8 @@ func TestImportFromLangfuse(t *testing.T) {
 	for _, want := range []string{
 		`"version":2,"text":"Be very brief.\n@@@langfusePrompt:name=z child|version=2@@@","labels":["production"],"madeBy":"user-a/parent","madeAt":"2025-01-03T00:00:00.005Z"`,
 		`"version":2,"text":"Say {{what}}!","config":{"model":"small","temperature":0.5},"labels":["production","staging"],"message":"louder"`,
-		`"versions":[{"version":3,"text":"three",`, `{"version":4,"text":"three",`, `{"version":7,"text":"seven","labels":["production"],"message":"why\nin two lines",`,
+		`"versions":[{"version":3,"text":"three",`, `{"version":4,"text":"three",`,
+		`{"version":7,"text":"seven","labels":["production"],"message":"why\nin two lines",`,
 		`{"role":"system","content":"You are {{who}}."},{"placeholder":"history"},{"role":"user","content":"<b>Hi</b> \u2028 & so on"}],"config":[1,"two"]`,
 		`"ownTags":["billing","Own tag"],"visibility":"private"`, `"path":"docs/ä/b.md"`, `"path":"empty"`,
 	} {
@@ -108,8 +117,15 @@ func TestImportFollows(t *testing.T) {
 	_, url := startLocal(t, t.TempDir())
 	t.Setenv("PROMPTHUB_URL", url)
 	type versions = []langfusetest.Version
-	two := versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two", Labels: []string{"production"}}}
-	onThree := versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two"}, {Number: 3, Prompt: "three", Labels: []string{"production"}}}
+	two := versions{
+		{Number: 1, Prompt: "one", Labels: []string{"staging"}},
+		{Number: 2, Prompt: "two", Labels: []string{"production"}},
+	}
+	onThree := versions{
+		{Number: 1, Prompt: "one", Labels: []string{"staging"}},
+		{Number: 2, Prompt: "two"},
+		{Number: 3, Prompt: "three", Labels: []string{"production"}},
+	}
 	for i, c := range []struct {
 		name string
 		here [][]string // commands, or a method, path and body
@@ -118,37 +134,116 @@ func TestImportFollows(t *testing.T) {
 		code int
 		has  []string // parts of the export
 	}{
-		{"more versions", nil, onThree, "extended", 0, []string{`{"version":3,"text":"three","labels":["production"]`, `{"version":2,"text":"two","madeBy"`}},
-		{"a label that moved there", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"production", "staging"}}, {Number: 2, Prompt: "two"}}, "extended", 0, []string{`"one","labels":["production","staging"]`}},
-		{"a new label there", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"eu", "staging"}}, {Number: 2, Prompt: "two", Labels: []string{"production"}}}, "extended", 0, []string{`"one","labels":["eu","staging"]`}},
+		{
+			"more versions", nil, onThree, "extended", 0,
+			[]string{`{"version":3,"text":"three","labels":["production"]`, `{"version":2,"text":"two","madeBy"`},
+		},
+		{
+			"a label that moved there", nil,
+			versions{{Number: 1, Prompt: "one", Labels: []string{"production", "staging"}}, {Number: 2, Prompt: "two"}},
+			"extended", 0,
+			[]string{`"one","labels":["production","staging"]`},
+		},
+		{
+			"a new label there", nil,
+			versions{
+				{Number: 1, Prompt: "one", Labels: []string{"eu", "staging"}},
+				{Number: 2, Prompt: "two", Labels: []string{"production"}},
+			},
+			"extended", 0,
+			[]string{`"one","labels":["eu","staging"]`},
+		},
 		{
 			"a label that moved here",
 			[][]string{{"label", "p@1", "production"}},
 			onThree, "extended labels (production was moved here since)", 3,
 			[]string{`"one","labels":["production","staging"]`, `{"version":3,"text":"three","madeBy"`},
 		},
-		{"a label that moved here, and not there", [][]string{{"label", "p@1", "production"}}, two, "unchanged labels (production was moved here since)", 3, []string{`"one","labels":["production","staging"]`}},
-		{"a move of there, undone here", [][]string{{"POST", "/labels/production/undo", ""}}, two, "unchanged labels (production was moved here since)", 3, []string{`"two","madeBy"`}},
-		{"a label that was taken away here", [][]string{{"label", "p", "production", "--remove"}}, two, "unchanged labels (production was moved here since)", 3, []string{`"two","madeBy"`}},
-		{"a label that moved here and back, undone there", [][]string{{"label", "p@1", "production"}, {"label", "p@2", "production"}}, two, "unchanged", 0, []string{`"two","labels":["production"]`}},
-		{"deleted there", nil, versions{{Number: 2, Prompt: "two", Labels: []string{"production"}}}, "unchanged the deletion of version 1 (it stays here)", 3, []string{`{"version":1,"text":"one","labels":["staging"]`}},
-		{"deleted here", [][]string{{"DELETE", "/versions/1", ""}}, onThree, "extended version 1 (it was deleted here)", 3, []string{`"versions":[{"version":2,"text":"two","madeBy"`, `"three","labels":["production"]`}},
+		{
+			"a label that moved here, and not there",
+			[][]string{{"label", "p@1", "production"}},
+			two,
+			"unchanged labels (production was moved here since)", 3,
+			[]string{`"one","labels":["production","staging"]`},
+		},
+		{
+			"a move of there, undone here",
+			[][]string{{"POST", "/labels/production/undo", ""}},
+			two,
+			"unchanged labels (production was moved here since)", 3,
+			[]string{`"two","madeBy"`},
+		},
+		{
+			"a label that was taken away here",
+			[][]string{{"label", "p", "production", "--remove"}},
+			two,
+			"unchanged labels (production was moved here since)", 3,
+			[]string{`"two","madeBy"`},
+		},
+		{
+			"a label that moved here and back, undone there",
+			[][]string{{"label", "p@1", "production"}, {"label", "p@2", "production"}},
+			two, "unchanged", 0,
+			[]string{`"two","labels":["production"]`},
+		},
+		{
+			"deleted there", nil,
+			versions{{Number: 2, Prompt: "two", Labels: []string{"production"}}},
+			"unchanged the deletion of version 1 (it stays here)", 3,
+			[]string{`{"version":1,"text":"one","labels":["staging"]`},
+		},
+		{
+			"deleted here",
+			[][]string{{"DELETE", "/versions/1", ""}},
+			onThree, "extended version 1 (it was deleted here)",
+			3,
+			[]string{`"versions":[{"version":2,"text":"two","madeBy"`, `"three","labels":["production"]`},
+		},
 		{"a version made here", [][]string{{"PATCH", "", `{"text":"mine"}`}}, onThree, "differs version 3 says something else here than there; the prompt stays as it is: rename one of the two to have both", 3, []string{`{"version":3,"text":"mine"`}},
-		{"a version made here alone", [][]string{{"PATCH", "", `{"text":"mine"}`}}, two, "differs version 3 was made here and not there; the prompt stays as it is", 3, []string{`{"version":3,"text":"mine"`}},
+		{
+			"a version made here alone",
+			[][]string{{"PATCH", "", `{"text":"mine"}`}},
+			two,
+			"differs version 3 was made here and not there; the prompt stays as it is", 3,
+			[]string{`{"version":3,"text":"mine"`},
+		},
 		{
 			"title, tags and visibility of here",
 			[][]string{{"PATCH", "", `{"title":"Mine","ownTags":["here"],"visibility":"public"}`}},
 			onThree, "extended", 0,
-			[]string{`"title":"Mine"`, `"ownTags":["here"],"visibility":"public"`, `{"version":3,"text":"three","labels":["production"]`},
+			[]string{
+				`"title":"Mine"`, `"ownTags":["here"],"visibility":"public"`,
+				`{"version":3,"text":"three","labels":["production"]`,
+			},
 		},
-		{"another name here", [][]string{{"PATCH", "", `{"name":"mine"}`}}, onThree, "extended", 0, []string{`{"name":"mine","title":"p"`, `{"version":3,"text":"three","labels":["production"]`}},
+		{
+			"another name here",
+			[][]string{{"PATCH", "", `{"name":"mine"}`}},
+			onThree, "extended", 0,
+			[]string{`{"name":"mine","title":"p"`, `{"version":3,"text":"three","labels":["production"]`},
+		},
 		{"a slug that another has here", [][]string{{"PATCH", "", `{"name":"P","text":"other"}`}}, two, `differs the name leads to "P" here, and version 3 was made here and not there; the prompt stays as it is`, 3, []string{`{"name":"P"`}},
-		{"a text that is too long", nil, append(two[:2:2], langfusetest.Version{Number: 3, Prompt: "three"}, langfusetest.Version{Number: 4, Prompt: strings.Repeat("x", 131_073)}), "refused version 4: text: shorten the text to at most 32768 characters, it has 131073", 3, []string{`"two","labels":["production"]`}},
-		{"a label of digits", nil, versions{{Number: 1, Prompt: "one", Labels: []string{"staging"}}, {Number: 2, Prompt: "two", Labels: []string{"2024", "production"}}}, `unchanged the label "2024" of version 2, which can be none here`, 3, nil},
+		{
+			"a text that is too long", nil,
+			append(two[:2:2], langfusetest.Version{Number: 3, Prompt: "three"},
+				langfusetest.Version{Number: 4, Prompt: strings.Repeat("x", 131_073)}),
+			"refused version 4: text: shorten the text to at most 32768 characters, it has 131073", 3,
+			[]string{`"two","labels":["production"]`},
+		},
+		{
+			"a label of digits", nil,
+			versions{
+				{Number: 1, Prompt: "one", Labels: []string{"staging"}},
+				{Number: 2, Prompt: "two", Labels: []string{"2024", "production"}},
+			},
+			`unchanged the label "2024" of version 2, which can be none here`, 3, nil,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			user := fmt.Sprint("user", i)
-			project := &langfusetest.Project{Prompts: map[string]*langfusetest.Prompt{"p": {Tags: []string{"there"}, Versions: two}}}
+			project := &langfusetest.Project{
+				Prompts: map[string]*langfusetest.Prompt{"p": {Tags: []string{"there"}, Versions: two}},
+			}
 			there := project.Start(t)
 			code, outcomes, errs := importFrom(t, there, user)
 			require.Equal(t, map[string]string{"p": "made"}, outcomes, errs)
@@ -162,7 +257,8 @@ func TestImportFollows(t *testing.T) {
 				_, body := sendAs(t, user, "GET", url+"/api/v1/users/me/prompts/p", "")
 				var p struct{ ID string }
 				require.NoError(t, json.Unmarshal([]byte(body), &p))
-				status, body := apptest.Send(t, args[0], url+"/api/v1/prompts/"+p.ID+args[1], args[2], "X-Dev-User", user, "If-Match", "*", "Content-Type", "application/json")
+				status, body := apptest.Send(t, args[0], url+"/api/v1/prompts/"+p.ID+args[1], args[2], "X-Dev-User",
+					user, "If-Match", "*", "Content-Type", "application/json")
 				require.Less(t, status, 300, body)
 			}
 			project.Change(func() { project.Prompts["p"].Versions = c.then })
@@ -200,7 +296,10 @@ func TestKilledImportFrom(t *testing.T) {
 	project := langfusetest.Sample()
 	var long []langfusetest.Version
 	for n := 3; n < 70; n++ {
-		long = append(long, langfusetest.Version{Number: n + n/20, Prompt: fmt.Sprint("version ", n), Reason: fmt.Sprint("reason ", n)})
+		long = append(long, langfusetest.Version{
+			Number: n + n/20, Prompt: fmt.Sprint("version ", n),
+			Reason: fmt.Sprint("reason ", n),
+		})
 	}
 	long[40].Labels, long[60].Labels = []string{"production"}, []string{"staging", "eu"}
 	project.Prompts["long"] = &langfusetest.Prompt{Versions: long}
@@ -238,7 +337,8 @@ func TestKilledImportFrom(t *testing.T) {
 
 	key := file(t, "key", langfusetest.Key)
 	run := func(user string, at int64) error {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "import", "--from", "langfuse", "--url", there, "--key-file", key, "--user", user, "--public")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "import", "--from", "langfuse", "--url", there,
+			"--key-file", key, "--user", user, "--public")
 		cmd.Env = append(os.Environ(), asHandler+"=1", "PROMPTHUB_URL="+proxy.URL)
 		var said apptest.Output
 		cmd.Stdout, cmd.Stderr = &said, &said
@@ -306,8 +406,10 @@ func TestImportFromCommandLine(t *testing.T) {
 		{"import", "a.csv", "--key-file", "x"},
 		{"import", "--from", "mlflow", "--url", there, "--key", "a:b"},
 		{"import", "--from", "langfuse", "--key", "a:b"},
-		base, append(base, "--key", "a:b", "--key-env", "LANGFUSE_KEY"), append(base, "--key-env", "NONE"), append(base, "--key", "ab"),
-		append(base, "--key", "a:b", "a.csv"), append(base, "--key", "a:b", "--update"), append(base, "--key", "a:b", "--account"),
+		base, append(base, "--key", "a:b", "--key-env", "LANGFUSE_KEY"),
+		append(base, "--key-env", "NONE"), append(base, "--key", "ab"),
+		append(base, "--key", "a:b", "a.csv"), append(base, "--key", "a:b", "--update"),
+		append(base, "--key", "a:b", "--account"),
 		append(base, "--key", "a:b", "--public", "--private"),
 		{"import", "--from", "langfuse", "--url", "http://langfuse.example", "--key", "a:b"},
 		{"import", "--from", "langfuse", "--url", "ftp://127.0.0.1", "--key", "a:b"},
@@ -318,7 +420,11 @@ func TestImportFromCommandLine(t *testing.T) {
 		require.Contains(t, errs, "import: ")
 	}
 	require.Empty(t, project.Asked())
-	for _, flags := range [][]string{{"--key", "pk:wrong"}, {"--key-file", filepath.Join(t.TempDir(), "none")}, {"--key-env", "LANGFUSE_KEY", "--report", t.TempDir()}} {
+	for _, flags := range [][]string{
+		{"--key", "pk:wrong"},
+		{"--key-file", filepath.Join(t.TempDir(), "none")},
+		{"--key-env", "LANGFUSE_KEY", "--report", t.TempDir()},
+	} {
 		code, _, errs := handler(t, append(base, flags...)...)
 		require.Equal(t, command.Failed, code, errs)
 	}
@@ -338,7 +444,8 @@ func TestImportFromCommandLine(t *testing.T) {
 	require.Contains(t, out, "made 0", "a bracket is itself")
 	code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY")...)
 	require.Equal(t, command.LeftOut, code, errs)
-	require.Contains(t, out, "differs    prompt         4  gaps\n           version 3 says something else here than there")
+	require.Contains(t, out,
+		"differs    prompt         4  gaps\n           version 3 says something else here than there")
 	require.Contains(t, out, `refused    prompt         1  \x1b[31m\nred`)
 	project.Prompts["Z-child"] = &langfusetest.Prompt{Versions: []langfusetest.Version{{Number: 1, Prompt: "x"}}}
 	project.Prompts["z-child"] = project.Prompts["Z-child"]
@@ -352,7 +459,8 @@ func TestImportFromCommandLine(t *testing.T) {
 	status, body := sendAs(t, "ann", "POST", url+"/api/v1/workspaces", `{"handle":"billing"}`)
 	require.Equal(t, http.StatusCreated, status, body)
 	for _, word := range []string{"made", "unchanged"} {
-		code, out, errs = handler(t, append(base, "--key-env", "LANGFUSE_KEY", "--names", "z child", "--workspace", "billing")...)
+		code, out, errs = handler(t,
+			append(base, "--key-env", "LANGFUSE_KEY", "--names", "z child", "--workspace", "billing")...)
 		require.Equal(t, command.OK, code, errs)
 		require.Contains(t, out, word+" 1,")
 	}
@@ -384,7 +492,8 @@ func TestImportFromLangfuseDoor(t *testing.T) {
 	require.Equal(t, http.StatusCreated, status, body)
 	var token struct{ ID, Token string }
 	require.NoError(t, json.Unmarshal([]byte(body), &token))
-	code, out, errs := handler(t, "import", "--from", "langfuse", "--url", url+"/lf", "--user", "bob", "--key", token.ID+":"+token.Token)
+	code, out, errs := handler(t, "import", "--from", "langfuse", "--url", url+"/lf", "--user", "bob",
+		"--key", token.ID+":"+token.Token)
 	require.Equal(t, command.OK, code, out+errs)
 	prompts := func(user string) string {
 		made := regexp.MustCompile(`"madeBy":"[^"]*","madeAt":"[^"]*",`)
@@ -401,11 +510,17 @@ func TestImportFromLangfuseInParts(t *testing.T) {
 	t.Setenv("PROMPTHUB_URL", url)
 	long := &langfusetest.Prompt{}
 	for n := 3; n < 130; n++ {
-		long.Versions = append(long.Versions, langfusetest.Version{Number: n, Prompt: fmt.Sprint(n, strings.Repeat("x", 32_000))})
+		long.Versions = append(long.Versions,
+			langfusetest.Version{Number: n, Prompt: fmt.Sprint(n, strings.Repeat("x", 32_000))})
 	}
 	long.Versions[1].Labels, long.Versions[120].Labels = []string{"first"}, []string{"production"}
 	there := (&langfusetest.Project{Prompts: map[string]*langfusetest.Prompt{"long": long}}).Start(t)
-	for _, c := range []struct{ outcome, flag string }{{"made", "--dry-run"}, {"made", "--private"}, {"unchanged", "--dry-run"}, {"unchanged", "--private"}} {
+	for _, c := range []struct{ outcome, flag string }{
+		{"made", "--dry-run"},
+		{"made", "--private"},
+		{"unchanged", "--dry-run"},
+		{"unchanged", "--private"},
+	} {
 		code, outcomes, errs := importFrom(t, there, "ann", c.flag)
 		require.Equal(t, map[string]string{"long": c.outcome}, outcomes, errs)
 		require.Equal(t, command.OK, code)

@@ -34,7 +34,8 @@ const aPassword = "correct horse battery"
 // accept makes an account by an invitation.
 func accept(t *testing.T, url, secret, handle string) (int, string) {
 	t.Helper()
-	return apptest.Send(t, http.MethodPost, url+"/api/v1/invites/accept", `{"secret":"`+secret+`","handle":"`+handle+`","password":"`+aPassword+`"}`, "Content-Type", "application/json")
+	return apptest.Send(t, http.MethodPost, url+"/api/v1/invites/accept",
+		`{"secret":"`+secret+`","handle":"`+handle+`","password":"`+aPassword+`"}`, "Content-Type", "application/json")
 }
 
 // TestInvitedStart: each start prints a link of the first administrator and the one before is dead,
@@ -62,7 +63,8 @@ func TestInvitedStart(t *testing.T) {
 	code, out, errs = handler(t, "reset", "second", "--data", data)
 	require.Equal(t, command.OK, code, errs)
 	require.Contains(t, out, url+"/app/reset#phr_")
-	status, body = apptest.Send(t, http.MethodPost, url+"/api/v1/resets/accept", `{"secret":"`+secretOf(t, out)+`","password":"another password"}`, "Content-Type", "application/json")
+	status, body = apptest.Send(t, http.MethodPost, url+"/api/v1/resets/accept",
+		`{"secret":"`+secretOf(t, out)+`","password":"another password"}`, "Content-Type", "application/json")
 	require.Equal(t, 204, status, body)
 	code, _, errs = handler(t, "reset", "nobody-here", "--data", data)
 	require.Equal(t, command.Failed, code)
@@ -104,14 +106,18 @@ func TestLogin(t *testing.T) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	post("/app/join", url.Values{"secret": {secretOf(t, await(t, &p.err, firstLink))}, "accept": {"1"}, "name": {"Chief"}, "handle": {"chief"}, "password": {aPassword}})
+	post("/app/join", url.Values{
+		"secret": {secretOf(t, await(t, &p.err, firstLink))}, "accept": {"1"},
+		"name": {"Chief"}, "handle": {"chief"}, "password": {aPassword},
+	})
 
 	login := func(answer string, flags ...string) (code int, told string) {
 		var out, errs apptest.Output
 		ended := make(chan int, 1)
 		go func() {
 			args := append([]string{"login"}, append(flags, address)...)
-			ended <- program().Run(t.Context(), args, command.Streams{In: strings.NewReader(answer), Out: &out, Err: &errs})
+			ended <- program().Run(t.Context(), args,
+				command.Streams{In: strings.NewReader(answer), Out: &out, Err: &errs})
 		}()
 		page, err := url.Parse(await(t, &errs, `(http://\S+/app/login\?\S+)\n`))
 		require.NoError(t, err)
@@ -119,7 +125,10 @@ func TestLogin(t *testing.T) {
 		finish := regexp.MustCompile(`http://127\.0\.0\.1:\d+/\?[^"]+`).FindString(shown)
 		require.NotEmpty(t, finish, shown)
 		finish = strings.ReplaceAll(finish, "&amp;", "&")
-		for _, foreign := range []string{strings.Replace(finish, "state=", "state=x", 1), strings.Replace(finish, "code=", "c=", 1)} {
+		for _, foreign := range []string{
+			strings.Replace(finish, "state=", "state=x", 1),
+			strings.Replace(finish, "code=", "c=", 1),
+		} {
 			resp, err := http.Get(foreign)
 			require.NoError(t, err)
 			require.Equal(t, 404, resp.StatusCode)

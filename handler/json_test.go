@@ -54,7 +54,10 @@ func TestJSON(t *testing.T) {
 		t.Helper()
 		first, _, _ := strings.Cut(name, " ")
 		caller := []string{first, "--json"}
-		if !slices.Contains([]string{"drill", "verify", "status", "reindex", "compact", "redrive", "restore", "move-user", "version", "health", "doctor"}, first) {
+		if !slices.Contains([]string{
+			"drill", "verify", "status", "reindex", "compact", "redrive", "restore",
+			"move-user", "version", "health", "doctor",
+		}, first) {
 			caller = append(caller, "--url", address, "--user", "ann")
 		}
 		args = append(caller, args...)
@@ -87,7 +90,8 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, false, run(command.OK, "recall", "greeting@1", "--undo")[0]["recalled"])
 	fork := run(command.OK, "fork", "greeting")[0]["id"].(string)
 	require.Contains(t, run(command.OK, "upstream", fork)[0], "diff")
-	status, body := apptest.Send(t, http.MethodPost, address+"/api/v1/workspaces", `{"handle":"billing"}`, "Content-Type", "application/json", "X-Dev-User", "ann")
+	status, body := apptest.Send(t, http.MethodPost, address+"/api/v1/workspaces", `{"handle":"billing"}`,
+		"Content-Type", "application/json", "X-Dev-User", "ann")
 	require.Equal(t, http.StatusCreated, status, body)
 	require.Contains(t, run(command.OK, "copy", "greeting", "billing")[0], "id")
 	mine := run(command.OK, "skills")[0]
@@ -104,7 +108,8 @@ func TestJSON(t *testing.T) {
 	require.NotEmpty(t, run(command.OK, "import --account", "--account", file(t, "account.jsonl", account)))
 
 	t.Setenv("PROMPTHUB_URL", address)
-	followed := run(command.LeftOut, "import --from", "--from", "langfuse", "--url", langfusetest.Sample().Start(t), "--key", langfusetest.Key, "--names", "*/*")
+	followed := run(command.LeftOut, "import --from", "--from", "langfuse", "--url", langfusetest.Sample().Start(t),
+		"--key", langfusetest.Key, "--names", "*/*")
 	require.Equal(t, "refused", followed[0]["outcome"], "what it includes was not asked for")
 	require.NotEmpty(t, followed[0]["reason"])
 
@@ -126,7 +131,8 @@ func TestJSON(t *testing.T) {
 	store := t.TempDir()
 	require.Empty(t, run(command.OK, "restore", "--data", store, backup))
 	require.Empty(t, run(command.OK, "verify", "--data", store))
-	require.EqualValues(t, promptdb.RowsVersion, run(fine(t, store), "status", "--data", store, "--rows")[0]["rowsVersion"])
+	require.EqualValues(t, promptdb.RowsVersion,
+		run(fine(t, store), "status", "--data", store, "--rows")[0]["rowsVersion"])
 	require.Equal(t, "Settings", run(fine(t, store), "doctor", "--data", store)[0]["name"])
 	require.Empty(t, run(command.OK, "reindex", "--data", store))
 	require.Contains(t, run(command.OK, "redrive", "--data", store)[0], "messages")
@@ -136,7 +142,8 @@ func TestJSON(t *testing.T) {
 	for name := range said {
 		require.True(t, printed[name], "%s is in docs/cli.md, and not tried here", name)
 	}
-	none := []string{"local", "export", "backup", "erase", "settings", "invite", "reset", "login", "logout"} // which print no data, a link, or lines of JSON without the flag
+	// which print no data, a link, or lines of JSON without the flag
+	none := []string{"local", "export", "backup", "erase", "settings", "invite", "reset", "login", "logout"}
 	for _, c := range program().Commands {
 		if _, ok := said[c.Name]; !ok {
 			require.Contains(t, none, c.Name, "it prints data: give it --json, and say in docs/cli.md what it prints")

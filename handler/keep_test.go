@@ -48,9 +48,12 @@ func TestKeptBackup(t *testing.T) {
 	for i := range 10 {
 		id, err := prompt.NewID(time.Now(), rand.Reader)
 		require.NoError(t, err)
-		p := prompt.Prompt{ID: id, AuthorID: "ann", AuthorName: "Ann", CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
-			Title: fmt.Sprint("Prompt ", i), Text: strings.Repeat("words ", 100), Visibility: prompt.Public,
-		}}
+		p := prompt.Prompt{
+			ID: id, AuthorID: "ann", AuthorName: "Ann", CreatedAt: id.Time(), UpdatedAt: id.Time(),
+			Revision: 1, Draft: prompt.Draft{
+				Title: fmt.Sprint("Prompt ", i), Text: strings.Repeat("words ", 100), Visibility: prompt.Public,
+			},
+		}
 		_, _, err = a.db.Add(t.Context(), p, nil)
 		require.NoError(t, err)
 	}

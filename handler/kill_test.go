@@ -26,7 +26,9 @@ func TestKilledRestore(t *testing.T) {
 	from := t.TempDir()
 	p, url := startLocal(t, from)
 	for i := range 40 {
-		status, body := send(t, "POST", url+"/api/v1/prompts", fmt.Sprintf(`{"title":"Prompt %d","text":%q,"tags":["text"],"visibility":"public"}`, i, fmt.Sprint("Some words of ", i, strings.Repeat(" and more", 300))))
+		status, body := send(t, "POST", url+"/api/v1/prompts",
+			fmt.Sprintf(`{"title":"Prompt %d","text":%q,"tags":["text"],"visibility":"public"}`, i,
+				fmt.Sprint("Some words of ", i, strings.Repeat(" and more", 300))))
 		require.Equal(t, http.StatusCreated, status, body)
 	}
 	p.stop()

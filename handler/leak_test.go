@@ -74,7 +74,8 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			for _, name := range []string{"@anna/leak@1", "@anna/leak@early", id + "@2", id + "@moved-away"} {
 				_, body := r.ask("/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"name":"get_prompt","uri":"skill://%s/leak/SKILL.md","arguments":{"id":%q}}}`, method, id, name))
 				require.NotContains(t, strings.ToLower(body), "secret", "%s %s %s", user, method, name)
-				_, body = r.ask("/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q}}`, name))
+				_, body = r.ask("/mcp", fmt.Sprintf(
+					`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q}}`, name))
 				require.NotContains(t, strings.ToLower(body), "secret", "%s %s", user, name)
 				require.Contains(t, body, `"error"`)
 			}
@@ -84,13 +85,17 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			run := func(args ...string) string {
 				t.Helper()
 				c := exec.CommandContext(t.Context(), "git", args...)
-				c.Dir, c.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}
+				c.Dir, c.Env = dir, []string{
+					"PATH=/usr/bin:/bin", "HOME=" + dir,
+					"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+				}
 				out, err := c.CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				return strings.ToLower(string(out))
 			}
 			run("clone", "-q", url+repository, ".")
-			told := run("log", "-p", "--all", "--decorate=full") + run("show-ref") + run("ls-remote", "--symref", "origin")
+			told := run("log", "-p", "--all", "--decorate=full") + run("show-ref") +
+				run("ls-remote", "--symref", "origin")
 			require.NotContains(t, told, "secret", repository)
 			require.NotContains(t, told, "production", repository)
 			require.NotContains(t, told, "v3", repository)
@@ -111,7 +116,13 @@ func TestNothingPrivateLeaves(t *testing.T) {
 	}
 	_, made := bob.ask("/api/v1/prompts/"+id+"/fork", "{}")
 	require.NotContains(t, strings.ToLower(made), "secret")
-	for _, args := range [][]string{{"export", "--account"}, {"export"}, {"get", "@anna/leak"}, {"versions", "@anna/leak"}, {"search", "leak"}} {
+	for _, args := range [][]string{
+		{"export", "--account"},
+		{"export"},
+		{"get", "@anna/leak"},
+		{"versions", "@anna/leak"},
+		{"search", "leak"},
+	} {
 		code, out, stderr := handler(t, append(args, "--user", "bob")...)
 		require.Equal(t, command.OK, code, "%v: %s", args, stderr)
 		require.NotContains(t, strings.ToLower(out+stderr), "secret", "%v", args)
@@ -142,9 +153,13 @@ func privateThenPublic(t *testing.T, url string) string {
 	require.NoError(t, json.Unmarshal([]byte(body), &made))
 	change := func(fields string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, url+"/api/v1/prompts/"+made.ID, strings.NewReader(fields))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch,
+			url+"/api/v1/prompts/"+made.ID, strings.NewReader(fields))
 		require.NoError(t, err)
-		for name, value := range map[string]string{"X-Dev-User": "anna", "If-Match": "*", "Content-Type": "application/merge-patch+json"} {
+		for name, value := range map[string]string{
+			"X-Dev-User": "anna", "If-Match": "*",
+			"Content-Type": "application/merge-patch+json",
+		} {
 			req.Header.Set(name, value)
 		}
 		resp, err := http.DefaultClient.Do(req)
@@ -158,7 +173,8 @@ func privateThenPublic(t *testing.T, url string) string {
 	change(`{"text":"Secret 3","labels":["moved-away"]}`)
 	change(`{"title":"Public leak","text":"Public 4","description":"Public","config":{},"ownTags":[],"visibility":"public","message":"Public now","labels":["stable"]}`)
 	change(`{"text":"Public 5","message":"Public too"}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url+"/api/v1/me/profile", strings.NewReader(`{"name":"Anna","handle":"anna"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url+"/api/v1/me/profile",
+		strings.NewReader(`{"name":"Anna","handle":"anna"}`))
 	require.NoError(t, err)
 	req.Header.Set("X-Dev-User", "anna")
 	req.Header.Set("Content-Type", "application/json")
@@ -173,11 +189,15 @@ func privateThenPublic(t *testing.T, url string) string {
 func openDoors(id string) []string {
 	api, page := "/api/v1/prompts/"+id, "/app/prompts/"+id
 	doors := []string{
-		api, api + "?version=4", api + "?label=stable", api + "/versions", api + "/versions/4", api + "/versions/4/diff/5", api + "/text", api + "/text?label=stable",
-		"/api/v1/prompts?q=leak", "/api/v1/prompts?q=leak&fields=text", "/api/v1/users/anna/prompts", "/api/v1/users/anna/prompts/leak",
-		page, page + "?view=source", page + "/versions", page + "/versions/4", page + "/compare?from=4&to=5", "/app?q=leak", "/app/u/anna",
+		api, api + "?version=4", api + "?label=stable", api + "/versions", api + "/versions/4",
+		api + "/versions/4/diff/5", api + "/text", api + "/text?label=stable",
+		"/api/v1/prompts?q=leak", "/api/v1/prompts?q=leak&fields=text", "/api/v1/users/anna/prompts",
+		"/api/v1/users/anna/prompts/leak",
+		page, page + "?view=source", page + "/versions", page + "/versions/4", page + "/compare?from=4&to=5",
+		"/app?q=leak", "/app/u/anna",
 		"/app/feed.atom", "/app/feed.json", "/app/u/anna/feed.atom", "/app/u/anna/feed.json",
-		"/u/anna/.well-known/agent-skills/leak/SKILL.md", "/.well-known/agent-skills/" + strings.ToLower(id) + "/SKILL.md",
+		"/u/anna/.well-known/agent-skills/leak/SKILL.md",
+		"/.well-known/agent-skills/" + strings.ToLower(id) + "/SKILL.md",
 		"/u/anna/.well-known/agent-skills/index.json", "/.well-known/agent-skills/index.json",
 	}
 	for _, f := range []string{"markdown", "jsonl", "csv", "skill", "langfuse", "prompty", "dotprompt"} {
@@ -191,11 +211,15 @@ func closedDoors(id string) []string {
 	api, page := "/api/v1/prompts/"+id, "/app/prompts/"+id
 	var doors []string
 	for _, n := range []string{"1", "2", "3"} {
-		doors = append(doors, api+"?version="+n, api+"/versions/"+n, api+"/versions/"+n+"/diff/5", api+"/versions/4/diff/"+n, api+"/text?version="+n, api+"/export?format=markdown&version="+n,
-			"/api/v1/users/anna/prompts/leak?version="+n, page+"/versions/"+n, page+"/compare?from="+n+"&to=5", page+"/compare?from=5&to="+n)
+		doors = append(doors, api+"?version="+n, api+"/versions/"+n, api+"/versions/"+n+"/diff/5",
+			api+"/versions/4/diff/"+n, api+"/text?version="+n, api+"/export?format=markdown&version="+n,
+			"/api/v1/users/anna/prompts/leak?version="+n, page+"/versions/"+n, page+"/compare?from="+n+"&to=5",
+			page+"/compare?from=5&to="+n)
 	}
 	for _, label := range []string{"early", "production", "moved-away"} {
-		doors = append(doors, api+"?label="+label, api+"/text?label="+label, "/api/v1/users/anna/prompts/leak?label="+label)
+		doors = append(doors, api+"?label="+label, api+"/text?label="+label,
+			"/api/v1/users/anna/prompts/leak?label="+label)
 	}
-	return append(doors, "/lf/api/public/v2/prompts/leak?version=1", "/lf/api/public/v2/prompts/leak?label=early", "/ls/commits/anna/leak/early", "/ls/repos/anna/secret")
+	return append(doors, "/lf/api/public/v2/prompts/leak?version=1", "/lf/api/public/v2/prompts/leak?label=early",
+		"/ls/commits/anna/leak/early", "/ls/repos/anna/secret")
 }

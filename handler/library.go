@@ -79,7 +79,10 @@ func limitFlag(flags *flag.FlagSet, what string) *int {
 }
 
 // asking returns a command that calls a service.
-func asking(c command.Command, do func(flags *flag.FlagSet, asJSON *bool) func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error) command.Command {
+func asking(c command.Command,
+	do func(flags *flag.FlagSet, asJSON *bool) func(ctx context.Context, std command.Streams, remote *client.Client,
+		args []string) error,
+) command.Command {
 	c.Long += callerHelp
 	c.Setup = func(flags *flag.FlagSet) command.Action {
 		who := callerFlags(flags)
@@ -112,7 +115,9 @@ func meant(ctx context.Context, remote *client.Client, name string, err error) e
 	if failed != nil {
 		return err
 	}
-	if slices.ContainsFunc(like, func(f client.Found) bool { return f.Mine && (f.Name == r.Name || f.Slug == r.Name) }) {
+	if slices.ContainsFunc(like, func(f client.Found) bool {
+		return f.Mine && (f.Name == r.Name || f.Slug == r.Name)
+	}) {
 		return fmt.Errorf("%q: %w; \"versions %s\" lists its versions and labels", name, err, r.Name)
 	}
 	var b strings.Builder
@@ -145,7 +150,8 @@ func getCommand() command.Command {
 		fill := flags.Bool("fill", false, "fill in the defaults, without a --var too")
 		as := formatFlag(flags, format.Formats())
 		syntax := exportSyntax(flags)
-		dir := flags.String("o", "", "`folder` to write the files of the version into; it must be empty, or not there yet")
+		dir := flags.String("o", "",
+			"`folder` to write the files of the version into; it must be empty, or not there yet")
 		zip := flags.String("zip", "", "`file` to write them into as a ZIP archive; it must not be there yet")
 		force := flags.Bool("force", false, "with -o or --zip, replace what is there; files in the folder that the version does not have stay, and are told")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
@@ -153,11 +159,13 @@ func getCommand() command.Command {
 				return err
 			}
 			written := *dir != "" || *zip != ""
-			if written && (*dir != "" && *zip != "" || len(vars) > 0 || *fill || *asJSON || as.Format != "") || *force && !written {
+			if written && (*dir != "" && *zip != "" || len(vars) > 0 || *fill || *asJSON || as.Format != "") ||
+				*force && !written {
 				return command.UsageError("get: one of -o and --zip writes files as they are: leave out --var, --fill, --format and --json; --force goes with one of them")
 			}
 			if as.Format != "" && (len(vars) > 0 || *fill || *asJSON) {
-				return command.UsageError("get: a file of --format has the text as it is: leave out --var, --fill and --json")
+				return command.UsageError(
+					"get: a file of --format has the text as it is: leave out --var, --fill and --json")
 			}
 			f, err := get(ctx, remote, args[0])
 			if err == nil && written {
@@ -174,7 +182,10 @@ func getCommand() command.Command {
 				return err
 			}
 			if *asJSON {
-				all := map[string]any{"id": f.ID, "name": f.Name, "title": f.Title, "version": f.Version, "text": said.Words()}
+				all := map[string]any{
+					"id": f.ID, "name": f.Name, "title": f.Title,
+					"version": f.Version, "text": said.Words(),
+				}
 				if len(said.Messages) > 0 {
 					all["messages"] = said.Messages
 				}
@@ -213,12 +224,14 @@ func searchCommand() command.Command {
 		mine := flags.Bool("mine", false, "my own prompts instead, private ones too")
 		limit := limitFlag(flags, "prompts")
 		in := ""
-		flags.Func("in", "`where` the words are looked for: text, which is titles and texts (without --in too), or title", func(s string) error {
-			if in = s; s != "text" && s != "title" {
-				return errors.New("want text or title")
-			}
-			return nil
-		})
+		flags.Func("in",
+			"`where` the words are looked for: text, which is titles and texts (without --in too), or title",
+			func(s string) error {
+				if in = s; s != "text" && s != "title" {
+					return errors.New("want text or title")
+				}
+				return nil
+			})
 		var tags []string
 		flags.Func("tag", "only prompts with this `tag`; once for each", func(s string) error {
 			tags = append(tags, s)
@@ -230,7 +243,8 @@ func searchCommand() command.Command {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			inOne := remote.Workspace() != ""
 			if inOne && (*mine || *author != "") {
-				return command.UsageError("search: the prompts of a workspace are searched by themselves: leave out --mine and --author")
+				return command.UsageError(
+					"search: the prompts of a workspace are searched by themselves: leave out --mine and --author")
 			}
 			*mine = *mine || inOne
 			if *verbatim && (*mine || *author != "") {
@@ -240,15 +254,19 @@ func searchCommand() command.Command {
 				return command.UsageError("search: the prompts of an author come newest first: leave out --mine and --sort, or write author:HANDLE among the words")
 			}
 			page, err := remote.Search(ctx, client.Search{
-				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort, Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit, Verbatim: *verbatim,
-				All: !*mine && *author == "" && len(args) > 0 && slices.Contains([]string{"", "relevance", "newest"}, *sort),
+				Words: strings.Join(args, " "), Tags: tags, In: in, Sort: *sort,
+				Author: strings.TrimPrefix(*author, "@"), Mine: *mine, Limit: *limit, Verbatim: *verbatim,
+				All: !*mine && *author == "" && len(args) > 0 &&
+					slices.Contains([]string{"", "relevance", "newest"}, *sort),
 			})
 			if err != nil {
 				return err
 			}
 			for _, u := range page.Understood {
 				if u.Instead {
-					fmt.Fprintf(std.Err, "no prompt has %q: searching for %s; --verbatim searches for the word as it is\n", u.Word, strings.Join(u.As, " or "))
+					fmt.Fprintf(std.Err,
+						"no prompt has %q: searching for %s; --verbatim searches for the word as it is\n",
+						u.Word, strings.Join(u.As, " or "))
 				}
 			}
 			if page.Partial {
@@ -295,8 +313,9 @@ func searchCommand() command.Command {
 
 func saveCommand() command.Command {
 	return asking(command.Command{
-		Name: "save", Args: []string{"FILE"}, Short: "make a file the text of a prompt, or a folder its files: a new one, or a new version of one",
-		Long: "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.\nA name with @ is refused: other commands read a label or a version behind it.\n\nA FILE that is a folder is a skill: its SKILL.md says name and description, and all that is below it becomes the files of the version.\nOnly contents that the latest version lacks are sent. Links and devices are refused; left out are .git, node_modules, __pycache__,\n.venv, __MACOSX, .DS_Store, Thumbs.db and desktop.ini. It prints each file that differs (+ added, ~ changed, - removed, x another\nexecutable bit), and which are scripts.",
+		Name: "save", Args: []string{"FILE"},
+		Short: "make a file the text of a prompt, or a folder its files: a new one, or a new version of one",
+		Long:  "Makes the text in FILE (\"-\" is standard input) that of the prompt with the name: a new prompt, or a new version of the one that\nthere is. The same text again changes nothing. Without --name it is the name of the file without what follows its last dot.\nA name with @ is refused: other commands read a label or a version behind it.\n\nA FILE that is a folder is a skill: its SKILL.md says name and description, and all that is below it becomes the files of the version.\nOnly contents that the latest version lacks are sent. Links and devices are refused; left out are .git, node_modules, __pycache__,\n.venv, __MACOSX, .DS_Store, Thumbs.db and desktop.ini. It prints each file that differs (+ added, ~ changed, - removed, x another\nexecutable bit), and which are scripts.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		var s format.Document
 		flags.StringVar(&s.Name, "name", "", "`name` of the prompt")
@@ -322,7 +341,8 @@ func saveCommand() command.Command {
 			}
 			if isFolder(args[0]) {
 				return saveFolder(ctx, std, remote, args[0], client.FolderDraft{
-					Name: s.Name, Title: s.Title, Message: s.Message, Labels: s.Labels, Tags: s.Tags, OwnTags: s.OwnTags, Public: *public, DryRun: *dryRun,
+					Name: s.Name, Title: s.Title, Message: s.Message, Labels: s.Labels, Tags: s.Tags,
+					OwnTags: s.OwnTags, Public: *public, DryRun: *dryRun,
 				}, *asJSON)
 			}
 			if *dryRun {
@@ -364,7 +384,8 @@ func saveCommand() command.Command {
 				fmt.Fprintln(std.Err, told)
 			}
 			if lost := (prompt.Content{Text: string(text)}).Template().Lost; len(lost) > 0 {
-				fmt.Fprintf(std.Err, "a prompt has at most %d variables: %d more stay text, the first is %s\n", prompt.MaxVariables, len(lost), lost[0])
+				fmt.Fprintf(std.Err, "a prompt has at most %d variables: %d more stay text, the first is %s\n",
+					prompt.MaxVariables, len(lost), lost[0])
 			}
 			tellSaved(ctx, std, remote, saved)
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s (%s)\n", f.Name, f.Version, told(saved), f.ID)
@@ -374,7 +395,8 @@ func saveCommand() command.Command {
 }
 
 func errAt(name string) error {
-	return command.UsageError(fmt.Sprintf("save: other commands would read what follows @ in %q as a label or a version: give a --name without it", name))
+	return command.UsageError(fmt.Sprintf(
+		"save: other commands would read what follows @ in %q as a label or a version: give a --name without it", name))
 }
 
 // tellSaved tells whose a new prompt is, and of a new version that programs get another one.
@@ -460,15 +482,17 @@ func versionsCommand() command.Command {
 
 func diffCommand() command.Command {
 	return asking(command.Command{
-		Name: "diff", Args: []string{"NAME[@FROM]", "[TO]"}, Short: "print what differs between two versions, or a folder and the library, as diff -u does",
-		Long: "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest,\nwhich is TO where it is left out. NAME alone prints the last change: what differs between its last two versions. With the\npath of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + nameHelp,
+		Name: "diff", Args: []string{"NAME[@FROM]", "[TO]"},
+		Short: "print what differs between two versions, or a folder and the library, as diff -u does",
+		Long:  "Prints what differs between two versions of a prompt. FROM and TO are versions or labels, such as production and latest,\nwhich is TO where it is left out. NAME alone prints the last change: what differs between its last two versions. With the\npath of a folder instead (./NAME), it prints what differs between its files and your prompts; see pull." + nameHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			if len(args) == 1 && isFolder(args[0]) {
 				return diffFolder(ctx, std, remote, args[0], *asJSON)
 			}
 			if len(args) == 1 && isPath(args[0]) {
-				return command.UsageError(fmt.Sprintf("diff: %s is no folder: name a folder, or NAME@VERSION of a prompt", args[0]))
+				return command.UsageError(
+					fmt.Sprintf("diff: %s is no folder: name a folder, or NAME@VERSION of a prompt", args[0]))
 			}
 			from, to, err := compared(args)
 			if err == nil && from == to && len(args) == 1 {
@@ -538,8 +562,9 @@ func compared(args []string) (from, to prompt.Ref, err error) {
 
 func labelCommand() command.Command {
 	return asking(command.Command{
-		Name: "label", Args: []string{"NAME@VERSION", "LABEL"}, Short: "put a label on a version of a prompt, or take it away",
-		Long: "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp + "the latest.",
+		Name: "label", Args: []string{"NAME@VERSION", "LABEL"},
+		Short: "put a label on a version of a prompt, or take it away",
+		Long:  "Puts a label on the version that is named: \"label greeting@3 production\" has programs get version 3. With --remove the label\nis taken from the prompt." + refHelp + "the latest.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		remove := flags.Bool("remove", false, "take the label away")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
@@ -552,7 +577,10 @@ func labelCommand() command.Command {
 			case err != nil:
 				return err
 			case *asJSON:
-				return printJSON(std.Out, map[string]any{"id": f.ID, "name": f.Name, "label": args[1], "version": f.Version, "removed": *remove})
+				return printJSON(std.Out, map[string]any{
+					"id": f.ID, "name": f.Name, "label": args[1],
+					"version": f.Version, "removed": *remove,
+				})
 			case *remove:
 				_, err = fmt.Fprintf(std.Out, "%s: no %s any more\n", f.Name, args[1])
 			default:
@@ -565,12 +593,14 @@ func labelCommand() command.Command {
 
 func recallCommand() command.Command {
 	return asking(command.Command{
-		Name: "recall", Args: []string{"NAME@VERSION"}, Short: "withdraw a version of a prompt from all programs, with a reason",
+		Name: "recall", Args: []string{"NAME@VERSION"},
+		Short: "withdraw a version of a prompt from all programs, with a reason",
 		Long: "Withdraws a version that should not be used any more: programs get the version that was in production before it, or\n" +
 			"none, and one that asks for this version is told the reason. With --undo programs get it again. Only a version can be\n" +
 			"recalled, so name its number: greeting@3." + nameHelp,
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
-		reason := flags.String("reason", "", "why, in one `line` of at most 500 characters, which everybody reads who can see the prompt")
+		reason := flags.String("reason", "",
+			"why, in one `line` of at most 500 characters, which everybody reads who can see the prompt")
 		undo := flags.Bool("undo", false, "take the recall back")
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
@@ -594,7 +624,10 @@ func recallCommand() command.Command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(std.Out, map[string]any{"id": f.ID, "name": f.Name, "version": f.Version, "recalled": !*undo})
+				return printJSON(std.Out, map[string]any{
+					"id": f.ID, "name": f.Name,
+					"version": f.Version, "recalled": !*undo,
+				})
 			}
 			_, err = fmt.Fprintf(std.Out, "%s@%d %s\n", f.Name, f.Version, told)
 			return err
@@ -627,8 +660,9 @@ func forkCommand() command.Command {
 
 func copyCommand() command.Command {
 	return asking(command.Command{
-		Name: "copy", Args: []string{"NAME", "WORKSPACE"}, Short: "copy a prompt into a workspace, with its versions and labels",
-		Long: "Copies a prompt of yours, or with --workspace of another workspace, into the workspace with the handle WORKSPACE: its versions keep\ntheir numbers and files, and it is private there. Labels that a rule of the workspace keeps for proposals are left out, which is told on standard\nerror. The same again goes on where it was cut short." + nameHelp,
+		Name: "copy", Args: []string{"NAME", "WORKSPACE"},
+		Short: "copy a prompt into a workspace, with its versions and labels",
+		Long:  "Copies a prompt of yours, or with --workspace of another workspace, into the workspace with the handle WORKSPACE: its versions keep\ntheir numbers and files, and it is private there. Labels that a rule of the workspace keeps for proposals are left out, which is told on standard\nerror. The same again goes on where it was cut short." + nameHelp,
 	}, func(_ *flag.FlagSet, asJSON *bool) asked {
 		return func(ctx context.Context, std command.Streams, remote *client.Client, args []string) error {
 			r, err := ref(args[0])
@@ -658,8 +692,9 @@ func copyCommand() command.Command {
 
 func upstreamCommand() command.Command {
 	return asking(command.Command{
-		Name: "upstream", Args: []string{"NAME"}, Short: "print or merge what was changed in the prompt that a fork comes from",
-		Long: "Prints what was changed in the prompt that a fork of yours comes from, as diff -u does, and nothing where nothing was.\nWith --merge it becomes a new version of the fork, line by line. Where both changed the same that is refused, and told: change\nyours and run it with --take mine, or take theirs.",
+		Name: "upstream", Args: []string{"NAME"},
+		Short: "print or merge what was changed in the prompt that a fork comes from",
+		Long:  "Prints what was changed in the prompt that a fork of yours comes from, as diff -u does, and nothing where nothing was.\nWith --merge it becomes a new version of the fork, line by line. Where both changed the same that is refused, and told: change\nyours and run it with --take mine, or take theirs.",
 	}, func(flags *flag.FlagSet, asJSON *bool) asked {
 		merge := flags.Bool("merge", false, "merge it")
 		take := flags.String("take", "", "`side` to take, mine or theirs, instead of merging line by line")

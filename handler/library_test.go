@@ -44,9 +44,12 @@ func TestLibraryStory(t *testing.T) {
 	ok(`^greeting@1 created \(\w{26}\)\n$`, "save", greeting, "--user", "ann", "--title", "A greeting", "--public")
 	ok(`^greeting@1 unchanged`, "save", greeting, "--user", "ann")
 	ok(`^Dear \{\{name\}\},\r\n\$\{mood:warm\} regards to \{\{place\}\}\.$`, "get", "greeting", "--user", "ann")
-	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var", "place={{name}}", "--user", "ann")
-	fails(command.Failed, `: "name" is required; "place" is required`+"\n", "get", "greeting", "--fill", "--user", "ann")
-	fails(command.Failed, `: "name" is required; "place" is required; "x" is no variable of this prompt; it has`, "get", "greeting", "--var", "x=1", "--user", "ann")
+	ok(`^Dear Ann=Lee,\r\nwarm regards to \{\{name\}\}\.$`, "get", "--var", "name=Ann=Lee", "greeting", "--var",
+		"place={{name}}", "--user", "ann")
+	fails(command.Failed, `: "name" is required; "place" is required`+"\n", "get",
+		"greeting", "--fill", "--user", "ann")
+	fails(command.Failed, `: "name" is required; "place" is required; "x" is no variable of this prompt; it has`, "get",
+		"greeting", "--var", "x=1", "--user", "ann")
 	fails(command.Usage, `there is no command "gte"; did you mean get?`, "gte", "greeting")
 	fails(command.Usage, "there is no command \"frobnicate\"\n", "frobnicate")
 	fails(command.Usage, "want NAME=VALUE", "get", "greeting", "--var", "x")
@@ -57,12 +60,15 @@ func TestLibraryStory(t *testing.T) {
 		return code == command.OK
 	}, 10*time.Second, 10*time.Millisecond)
 	_, _, stderr := handler(t, "get", "greeting", "--user", "bob")
-	require.Equal(t, "handler: you have no prompt \"greeting\"; did you mean\n  @ann/greeting   A greeting, by ann\n", stderr)
+	require.Equal(t, "handler: you have no prompt \"greeting\"; did you mean\n  @ann/greeting   A greeting, by ann\n",
+		stderr)
 	ok(`^Dear`, "get", "@ann/greeting", "--user", "bob")
-	ok(`^Dear ,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=", "--var", "place=Rome", "--user", "ann")
+	ok(`^Dear ,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=", "--var",
+		"place=Rome", "--user", "ann")
 	require.NoError(t, os.WriteFile(greeting, []byte("Hello {{name}}!"), 0o600))
 	ok(`^greeting@2 updated`, "save", greeting, "--user", "ann", "--message", "Shorter")
-	ok(`^ID +NAME +VERSION +VOTES +BY +TITLE\n\w{26} +greeting +v2 +0 +ann +A greeting\n$`, "search", "a", "greet", "--user", "bob")
+	ok(`^ID +NAME +VERSION +VOTES +BY +TITLE\n\w{26} +greeting +v2 +0 +ann +A greeting\n$`, "search",
+		"a", "greet", "--user", "bob")
 	_, found, _ := handler(t, "search", "greet", "--json", "--user", "bob")
 	author := regexp.MustCompile(`a_\w{26}`).FindString(found)
 	require.Eventually(t, func() bool { // the key leads to its author some time after the first answer to them
@@ -113,7 +119,8 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Usage, greeting+" is no folder: name a folder, or NAME@VERSION", "diff", greeting, "--user", "ann")
 	fails(command.Usage, "./nosuch is no folder", "diff", "./nosuch", "--user", "ann")
 	ok(`(?s)^--- version 1\n\+\+\+ version 2\n.*\n\+Hello `, "diff", "greeting", "--user", "ann") // the last change
-	fails(command.Failed, "handler: label: must not be digits alone, which would name a version", "label", "greeting@1", "3", "--user", "ann")
+	fails(command.Failed, "handler: label: must not be digits alone, which would name a version", "label",
+		"greeting@1", "3", "--user", "ann")
 	fails(command.Usage, "two versions of one prompt", "diff", "greeting@1", "other@2", "--user", "ann")
 	ok(`^greeting: production is version 1\n$`, "label", "greeting@1", "production", "--user", "ann")
 	_, _, stderr = handler(t, "save", file(t, "slip.md", "Now @@@langfusePrompt:name=greeting@@@"), "--user", "ann")
@@ -123,18 +130,22 @@ func TestLibraryStory(t *testing.T) {
 		return strings.Contains(out, " v2, production v1 ")
 	}, time.Minute, 100*time.Millisecond)
 	// the version in production
-	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var", "place=Rome", "--user", "ann")
+	ok(`^Dear Ann,\r\nwarm regards to Rome\.$`, "get", "greeting", "--var", "name=Ann", "--var",
+		"place=Rome", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@latest", "--var", "name=Ann", "--user", "ann")
 	ok(`^Hello Ann!$`, "get", "greeting@2", "--var", "name=Ann", "--user", "ann")
 	fails(command.Failed, "no such version", "get", "greeting@3", "--user", "ann")
 	// a version that no program should get any more
 	fails(command.Usage, "name the version by its number", "recall", "greeting", "--reason", "It lies", "--user", "ann")
 	fails(command.Usage, "say why with --reason", "recall", "greeting@1", "--user", "ann")
-	fails(command.Usage, "say why with --reason", "recall", "greeting@1", "--reason", "It lies", "--undo", "--user", "ann")
+	fails(command.Usage, "say why with --reason", "recall", "greeting@1", "--reason",
+		"It lies", "--undo", "--user", "ann")
 	fails(command.Failed, "no such version", "recall", "greeting@7", "--reason", "It lies", "--user", "ann")
-	ok(`^greeting@1 recalled: programs do not get it any more\n$`, "recall", "greeting@1", "--reason", "It lies", "--user", "ann")
+	ok(`^greeting@1 recalled: programs do not get it any more\n$`, "recall", "greeting@1",
+		"--reason", "It lies", "--user", "ann")
 	ok(`\n1 .*recalled: It lies\n$`, "versions", "greeting", "--user", "ann")
-	fails(command.Failed, "that programs got was recalled, and there was none before it", "get", "greeting", "--user", "ann")
+	fails(command.Failed, "that programs got was recalled, and there was none before it",
+		"get", "greeting", "--user", "ann")
 	ok(`^greeting@1 is not recalled any more\n$`, "recall", "greeting@1", "--undo", "--user", "ann")
 	// a fork, and later changes of its source
 	ok(`^a-greeting@1 forked from \w{26} \(\w{26}\)\n$`, "fork", got.ID, "--user", "bob")
@@ -153,8 +164,10 @@ func TestLibraryStory(t *testing.T) {
 	fails(command.Failed, "this prompt is no fork", "upstream", "greeting", "--user", "ann")
 	ok(`^greeting: no production any more\n$`, "label", "greeting", "production", "--remove", "--user", "ann")
 
-	fails(command.Failed, `tag "mine": is not an active tag of the catalog`, "save", greeting, "--tags", "text,mine", "--user", "ann")
-	ok(`^greeting@4 has other tags now \(`, "save", greeting, "--tags", "text", "--own-tags", "mine,my own", "--user", "ann")
+	fails(command.Failed, `tag "mine": is not an active tag of the catalog`, "save", greeting, "--tags",
+		"text,mine", "--user", "ann")
+	ok(`^greeting@4 has other tags now \(`, "save", greeting, "--tags", "text", "--own-tags",
+		"mine,my own", "--user", "ann")
 	_, body := send(t, "POST", url+"/api/v1/prompts", `{"name":"chat","title":"A chat","kind":"chat","messages":[{"role":"system","content":"Be {{mood}}."},{"placeholder":"before"},{"role":"user","content":"Hi"}],"config":{"model":"m"}}`)
 	require.Contains(t, body, `"version":1`)
 	ok(`^Be kind\.\n\nHi$`, "get", "chat", "--var", "mood=kind", "--user", "ann")
@@ -198,11 +211,15 @@ func TestSaveKeepsToTheName(t *testing.T) {
 		require.Contains(t, out+errs, said)
 	}
 	run(command.OK, "support/reply@1 created", "save", file(t, "a.md", "One"), "--name", "support/reply")
-	run(command.Failed, `"support-reply" is another way to name your prompt "support/reply"`, "save", file(t, "b.md", "Two"), "--name", "support-reply")
+	run(command.Failed, `"support-reply" is another way to name your prompt "support/reply"`, "save",
+		file(t, "b.md", "Two"), "--name", "support-reply")
 	run(command.OK, "One", "get", "support-reply")
 	run(command.OK, "support/reply@2 updated", "save", file(t, "c.md", "Two"), "--name", " support/reply ")
 	run(command.Usage, `"reply@work" as a label or a version`, "save", file(t, "reply@work.md", "Three"))
-	for text, said := range map[string]string{"---\ntitle: T\n---\nText\n": "import ", "---\r\ntitle: T\r\n---\r\nText": "import ", "--- a rule\n---\n": ""} {
+	for text, said := range map[string]string{
+		"---\ntitle: T\n---\nText\n":     "import ",
+		"---\r\ntitle: T\r\n---\r\nText": "import ", "--- a rule\n---\n": "",
+	} {
 		code, _, errs := handler(t, "save", file(t, "front.md", text), "--name", "front", "--url", url, "--user", "ann")
 		require.Equal(t, command.OK, code, errs)
 		require.Equal(t, said != "", strings.Contains(errs, "begins with front matter"), errs)
@@ -241,7 +258,8 @@ func TestSaveSaysWhatChanged(t *testing.T) {
 	run(`^review@1 unchanged \(`, "", "save", review)
 	run(`^review@1 is public now \(`, "", "save", review, "--public")
 	run(`^review@1 unchanged \(`, "", "save", review, "--public")
-	run(`^review@1 has another title now and has other tags now \(`, "", "save", review, "--title", "A review", "--own-tags", "mine")
+	run(`^review@1 has another title now and has other tags now \(`, "", "save", review, "--title",
+		"A review", "--own-tags", "mine")
 	run(`^review@2 updated \(`, "", "save", file(t, "review.md", "Review this well."))
 	run(`^review@3 updated and has another title now \(`, "", "save", review, "--title", "Review")
 	run(`production`, "", "label", "review@2", "production")
@@ -279,7 +297,8 @@ func TestExportCarriesVersions(t *testing.T) {
 		return out
 	}
 	for i, text := range []string{"one", "two {{x}}", "one"} {
-		run("save", file(t, "p.md", text), "--name", "folder/p", "--user", "ann", "--public", "--message", fmt.Sprint("why ", i))
+		run("save", file(t, "p.md", text), "--name", "folder/p", "--user", "ann", "--public",
+			"--message", fmt.Sprint("why ", i))
 	}
 	run("label", "folder/p@2", "production", "--user", "ann")
 	status, body := send(t, "POST", url+"/api/v1/prompts", `{"name":"chat","title":"Chat","messages":[{"role":"user","content":"hi"}],"config":{"a":1},"variables":[{"name":"x"}],"ownTags":["my own"],"labels":["staging"]}`)
@@ -318,7 +337,8 @@ func TestExportCarriesVersions(t *testing.T) {
 	require.Equal(t, "one", run("get", "folder/p@latest", "--user", "bob"))
 
 	// A file that a version was made of is named by the version, and not sent along.
-	run("import", file(t, "made.md", "---\nname: made\ndescription: Greets\nlicense: MIT\n---\n\nHello\n"), "--user", "cal")
+	run("import", file(t, "made.md", "---\nname: made\ndescription: Greets\nlicense: MIT\n---\n\nHello\n"),
+		"--user", "cal")
 	ofFile := run("export", "--user", "cal")
 	require.Contains(t, ofFile, `"fileHash":"`)
 	require.Contains(t, imported(ofFile, "cal"), "created 0, unchanged 1, rejected 0\n")
@@ -362,7 +382,8 @@ func TestImportTellsAndUpdates(t *testing.T) {
 	require.Equal(t, command.LeftOut, code)
 	require.Equal(t, 10, strings.Count(out, "row "))
 	require.Contains(t, out, "and 15 more rejected: text: shorten the text to at most 32768 characters\n")
-	require.Contains(t, out, "25 rows have texts that are too long; a service with MAX_TEXT=32793 would take 25 of them\n")
+	require.Contains(t, out,
+		"25 rows have texts that are too long; a service with MAX_TEXT=32793 would take 25 of them\n")
 	require.Contains(t, out, "created 2, unchanged 0, rejected 25\n")
 	_, out, _ = handler(t, "import", rows("one"), "--url", url, "--update", "--key", "key")
 	require.Contains(t, out, "created 0, unchanged 2, rejected 25\n")
@@ -396,5 +417,6 @@ func TestUserFromTheEnvironment(t *testing.T) {
 		fmt.Fprintf(&many, "{{v%d}} ", i)
 	}
 	_, _, errs = handler(t, "save", file(t, "many.md", many.String()))
-	require.Contains(t, errs, fmt.Sprintf("a prompt has at most %d variables: 2 more stay text, the first is v%[1]d\n", prompt.MaxVariables))
+	require.Contains(t, errs, fmt.Sprintf("a prompt has at most %d variables: 2 more stay text, the first is v%[1]d\n",
+		prompt.MaxVariables))
 }

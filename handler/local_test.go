@@ -129,7 +129,8 @@ func TestTheWholeLife(t *testing.T) {
 	for _, name := range []string{"reindex", "compact"} {
 		code, _, errs = handler(t, name, "--data", data)
 		require.Equal(t, command.Failed, code)
-		require.Contains(t, errs, `is in use by another process (it belongs to one process: is "handler local" running?)`)
+		require.Contains(t, errs,
+			`is in use by another process (it belongs to one process: is "handler local" running?)`)
 	}
 
 	p.stop()
@@ -192,7 +193,8 @@ func TestScheduledBackup(t *testing.T) {
 	into, temp := t.TempDir(), t.TempDir()
 	data := t.TempDir()
 	p, url := startLocal(t, data)
-	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x"}`, "X-Dev-User", "ann", "Content-Type", "application/json")
+	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x"}`, "X-Dev-User", "ann",
+		"Content-Type", "application/json")
 	require.Equal(t, 201, status, body)
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
@@ -232,9 +234,12 @@ func TestLookAtARunningService(t *testing.T) {
 	data, into := t.TempDir(), t.TempDir()
 	p, url := startLocal(t, data, "--backup-dir", into)
 	metrics := await(t, &p.err, `Metrics for Prometheus are at (http://127\.0\.0\.1:\d+/metrics)\n`)
-	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`, "X-Dev-User", "ann", "Content-Type", "application/json")
+	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts",
+		`{"title":"t","text":"x","tags":["text"],"visibility":"public"}`, "X-Dev-User", "ann",
+		"Content-Type", "application/json")
 	require.Equal(t, 201, status, body)
-	require.Eventually(t, func() bool { return len(prompts(t, url, "sort=newest").Items) == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(prompts(t, url, "sort=newest").Items) == 1 },
+		time.Minute, 10*time.Millisecond)
 	require.NoError(t, socket.SetReadDeadline(time.Now().Add(time.Minute)))
 	for _, want := range []string{"READY=1", "WATCHDOG=1"} {
 		b := make([]byte, 100)
@@ -264,7 +269,8 @@ func TestLookAtARunningService(t *testing.T) {
 	status, body = apptest.Send(t, "GET", metrics, "")
 	require.Equal(t, 200, status)
 	for _, name := range []string{
-		"prompthub_store_size_bytes", "prompthub_disk_free_bytes", "prompthub_disk_size_bytes", "prompthub_backup_newest_seconds", "prompthub_started_seconds",
+		"prompthub_store_size_bytes", "prompthub_disk_free_bytes", "prompthub_disk_size_bytes",
+		"prompthub_backup_newest_seconds", "prompthub_started_seconds",
 		`prompthub_queue_length{`, `http_server_request_duration_seconds_count{`, "process_resident_memory_bytes",
 	} {
 		require.Contains(t, body, "\n"+name)
@@ -310,7 +316,8 @@ func spoil(t *testing.T, data string) {
 	page, err := s.Tables.List(t.Context(), "TagIndex", table.Range{}, 1, "")
 	require.NoError(t, err)
 	require.Len(t, page.Rows, 1)
-	_, err = s.Tables.Write(t.Context(), "TagIndex", table.Op{Kind: table.Delete, Row: table.Row{Key: page.Rows[0].Key, ETag: page.Rows[0].ETag}})
+	_, err = s.Tables.Write(t.Context(), "TagIndex",
+		table.Op{Kind: table.Delete, Row: table.Row{Key: page.Rows[0].Key, ETag: page.Rows[0].ETag}})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 }
@@ -366,7 +373,12 @@ func TestLocalRefuses(t *testing.T) {
 		{"strangers in dev mode", nil, "0.0.0.0:0", "anybody may claim to be anybody"},
 		{"a wrong setting", []string{"MAX_TEXT", "0"}, "127.0.0.1:0", "handler: setting MAX_TEXT is 0"},
 		{"a wrong mode", []string{"AUTH_MODE", "none"}, "127.0.0.1:0", "handler: setting AUTH_MODE cannot be"},
-		{"a wrong account", []string{"AzureWebJobsStorage", "AccountName=x"}, "127.0.0.1:0", "handler: setting AzureWebJobsStorage does not name a storage account"},
+		{
+			"a wrong account",
+			[]string{"AzureWebJobsStorage", "AccountName=x"},
+			"127.0.0.1:0",
+			"handler: setting AzureWebJobsStorage does not name a storage account",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clean(t, tt.settings...)
@@ -392,7 +404,8 @@ func TestLocalInterruptedBeforeItBegan(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out, errs apptest.Output
-	require.Zero(t, program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}, command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}), "%s", &errs)
+	require.Zero(t, program().Run(ctx, []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()},
+		command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}), "%s", &errs)
 }
 
 // TestLocalWritesAtOnce: what "local" writes of a prompt, and of a vote, is one call to its store.
@@ -401,7 +414,8 @@ func TestLocalWritesAtOnce(t *testing.T) {
 	p, url := startLocal(t, filepath.Join(t.TempDir(), "data"))
 	var made struct{ ID string }
 	for range 2 { // the first one makes its author known too
-		status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"One, two, three","text":"Count","tags":["text"],"visibility":"public"}`)
+		status, body := send(t, "POST", url+"/api/v1/prompts",
+			`{"title":"One, two, three","text":"Count","tags":["text"],"visibility":"public"}`)
 		require.Equal(t, 201, status, body)
 		require.NoError(t, json.Unmarshal([]byte(body), &made))
 	}
@@ -444,7 +458,8 @@ func TestLocalProfile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "an older profile", string(kept), "what does not start leaves it alone")
 
-	code, _, errs = handler(t, "local", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--cpuprofile", filepath.Join(t.TempDir(), "none", "cpu.out"))
+	code, _, errs = handler(t, "local", "--addr", "127.0.0.1:0", "--data", t.TempDir(), "--cpuprofile",
+		filepath.Join(t.TempDir(), "none", "cpu.out"))
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "no such file or directory")
 
@@ -462,7 +477,13 @@ func TestLocalProfile(t *testing.T) {
 
 func TestCommandsOnNoStore(t *testing.T) {
 	clean(t)
-	for _, args := range [][]string{{"verify"}, {"reindex"}, {"compact"}, {"redrive"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+	for _, args := range [][]string{
+		{"verify"},
+		{"reindex"},
+		{"compact"},
+		{"redrive"},
+		{"backup", filepath.Join(t.TempDir(), "b")},
+	} {
 		dir := t.TempDir()
 		code, _, errs := handler(t, append(args, "--data", dir)...)
 		require.Equal(t, command.Failed, code)
@@ -479,7 +500,13 @@ func TestCommandsOnNoStore(t *testing.T) {
 // TestCommandsOnALostStore: the remains of a lost store, or a store of another name, does not pass
 // for an empty library, and the backup of the lost one stays.
 func TestCommandsOnALostStore(t *testing.T) {
-	all := [][]string{{"verify"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"backup", "--overwrite", file(t, "nightly.jsonl", "good")}}
+	all := [][]string{
+		{"verify"},
+		{"reindex"},
+		{"redrive"},
+		{"erase", "ann"},
+		{"backup", "--overwrite", file(t, "nightly.jsonl", "good")},
+	}
 	fails := func(t *testing.T, data, want string, commands ...[]string) {
 		t.Helper()
 		for _, args := range commands {
@@ -495,7 +522,8 @@ func TestCommandsOnALostStore(t *testing.T) {
 	t.Run("empty file", func(t *testing.T) {
 		clean(t)
 		path := file(t, "prompthub.db", "")
-		fails(t, filepath.Dir(path), "no store: it is empty, or another application's; name the directory", append(all, []string{"compact"})...)
+		fails(t, filepath.Dir(path), "no store: it is empty, or another application's; name the directory",
+			append(all, []string{"compact"})...)
 		b, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Empty(t, b)
@@ -542,7 +570,8 @@ func TestCommandsOnADamagedRow(t *testing.T) {
 	data := t.TempDir()
 	p, url := startLocal(t, data)
 	for _, name := range []string{"soup", "stew"} {
-		code, _, errs := handler(t, "save", file(t, "x.md", "Text"), "--name", name, "--title", name, "--public", "--url", url, "--user", name)
+		code, _, errs := handler(t, "save", file(t, "x.md", "Text"), "--name", name, "--title", name, "--public",
+			"--url", url, "--user", name)
 		require.Equal(t, command.OK, code, errs)
 	}
 	p.stop()
@@ -576,7 +605,8 @@ func TestRestoreTellsWhatDiffers(t *testing.T) {
 	clean(t)
 	data := t.TempDir()
 	p, url := startLocal(t, data)
-	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`,
+	status, body := apptest.Send(t, "POST", url+"/api/v1/prompts",
+		`{"title":"t","text":"x","tags":["text"],"visibility":"public"}`,
 		"X-Dev-User", "ann", "Content-Type", "application/json", "Idempotency-Key", "a-key-of-ann")
 	require.Equal(t, 201, status, body)
 	p.stop()
@@ -590,7 +620,8 @@ func TestRestoreTellsWhatDiffers(t *testing.T) {
 	require.Contains(t, errs, "part 0001 of the backup is damaged")
 	lines, err := io.ReadAll(backups.Unseal(strings.NewReader(out))) // as before files had sums
 	require.NoError(t, err)
-	code, out, errs = withInput(t, strings.Replace(string(lines), key, key+"0", 1), "restore", "-", "--data", t.TempDir())
+	code, out, errs = withInput(t, strings.Replace(string(lines), key, key+"0", 1),
+		"restore", "-", "--data", t.TempDir())
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, out, "leads to a prompt that another key made, or none\n")
 	require.Contains(t, errs, "1 prompts indexed\n")
@@ -610,7 +641,9 @@ func TestCommandsInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("interrupt signal received"))
 	for next, commands := range map[string][][]string{
-		"run the same command again":                                        {{"verify"}, {"reindex"}, {"erase", "ann"}, {"backup", "-"}},
+		"run the same command again": {
+			{"verify"}, {"reindex"}, {"erase", "ann"}, {"backup", "-"},
+		},
 		"empty the data directory, or remove the tables, and restore again": {{"restore", backup}},
 	} {
 		for _, args := range commands {
@@ -619,7 +652,9 @@ func TestCommandsInterrupted(t *testing.T) {
 				dir = t.TempDir()
 			}
 			var out, errs apptest.Output
-			require.Equal(t, command.Failed, program().Run(ctx, append(args, "--data", dir), command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}))
+			require.Equal(t, command.Failed,
+				program().Run(ctx, append(args, "--data", dir),
+					command.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}))
 			_, said, _ := strings.Cut(errs.String(), "\n") // after where the data is
 			require.Equal(t, "handler: interrupt signal received; "+next+"\n", said)
 		}
@@ -675,8 +710,18 @@ func TestImportThatCannotBegin(t *testing.T) {
 		want string
 	}{
 		{"no file", []string{filepath.Join(t.TempDir(), "none")}, command.Failed, "no such file"},
-		{"broken file", []string{file(t, "broken.csv", csvFile+"a,\"b\n")}, command.Failed, "line 10, column 6: extraneous or missing"},
-		{"token with contributors", []string{good, "--token", "t", "--as-contributor"}, command.Usage, "--as-contributor and --token exclude each other"},
+		{
+			"broken file",
+			[]string{file(t, "broken.csv", csvFile+"a,\"b\n")},
+			command.Failed,
+			"line 10, column 6: extraneous or missing",
+		},
+		{
+			"token with contributors",
+			[]string{good, "--token", "t", "--as-contributor"},
+			command.Usage,
+			"--as-contributor and --token exclude each other",
+		},
 		{"nobody it knows", []string{good, "--token", "t"}, command.Failed, "status 401"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -714,13 +759,17 @@ func TestPurgeAtTheStart(t *testing.T) {
 	file, err := embedded.Open(filepath.Join(data, "prompthub.db"), past)
 	require.NoError(t, err)
 	db := promptdb.New(promptdb.Config{
-		Store: file.Tables, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: past, Log: slog.New(slog.DiscardHandler),
+		Store: file.Tables, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: past,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(do func()) { do() }, Sleep: command.Sleep,
 	})
 	require.NoError(t, db.Create(t.Context()))
 	id, err := prompt.NewID(past(), rand.Reader)
 	require.NoError(t, err)
-	p := prompt.Prompt{ID: id, AuthorID: "ann", Draft: prompt.Draft{Title: "t", Text: "x", Visibility: prompt.Private}, CreatedAt: past(), UpdatedAt: past(), DeletedAt: past(), Revision: 1}
+	p := prompt.Prompt{
+		ID: id, AuthorID: "ann", Draft: prompt.Draft{Title: "t", Text: "x", Visibility: prompt.Private},
+		CreatedAt: past(), UpdatedAt: past(), DeletedAt: past(), Revision: 1,
+	}
 	_, _, err = db.Add(t.Context(), p, nil)
 	require.NoError(t, err)
 	require.NoError(t, file.Close())

@@ -40,7 +40,8 @@ func loginCommand() command.Command {
 			var how loginOptions
 			flags.BoolVar(&how.paste, "paste", false, "read an access token from standard input")
 			flags.BoolVar(&how.yes, "yes", false, "keep the token without asking whose it is")
-			flags.BoolVar(&how.insecure, "insecure", false, "send the token over http to another machine, where others may read it")
+			flags.BoolVar(&how.insecure, "insecure", false,
+				"send the token over http to another machine, where others may read it")
 			return func(ctx context.Context, std command.Streams, args []string) error {
 				return login(ctx, std, args[0], how)
 			}
@@ -135,7 +136,8 @@ func loginByBrowser(ctx context.Context, std command.Streams, remote *client.Cli
 	go func() { _ = srv.Serve(l) }() // it ends with Close
 	defer func() { _ = srv.Close() }()
 	page := remote.URL() + web.Prefix + "/login?" + url.Values{
-		"port": {fmt.Sprint(l.Addr().(*net.TCPAddr).Port)}, "state": {state}, "challenge": {hex.EncodeToString(sum[:])}, "name": {machine},
+		"port": {fmt.Sprint(l.Addr().(*net.TCPAddr).Port)}, "state": {state},
+		"challenge": {hex.EncodeToString(sum[:])}, "name": {machine},
 	}.Encode()
 	fmt.Fprintf(std.Err, "Allow it in a browser on this machine:\n\n  %s\n\n", page)
 	openBrowser(ctx, page)
@@ -153,7 +155,8 @@ func receiver(address, state string, code chan<- string) http.Handler {
 		q := r.URL.Query()
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Referrer-Policy", "no-referrer")
-		if r.Method != http.MethodGet || r.Host != address || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 || q.Get("code") == "" {
+		if r.Method != http.MethodGet || r.Host != address ||
+			subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 || q.Get("code") == "" {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}

@@ -73,7 +73,10 @@ func clean(t *testing.T, settings ...string) {
 	t.Helper()
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		for _, ours := range []string{"AzureWebJobsStorage", "AUTH_", "PUBLIC_", "MAX_", "TAGS", "TABLE_", "QUEUE_", "LOG_", "FUNCTIONS_", "AZURE_FUNCTIONS_", "JWT_", "WEBSITE_AUTH_"} {
+		for _, ours := range []string{
+			"AzureWebJobsStorage", "AUTH_", "PUBLIC_", "MAX_", "TAGS", "TABLE_", "QUEUE_",
+			"LOG_", "FUNCTIONS_", "AZURE_FUNCTIONS_", "JWT_", "WEBSITE_AUTH_",
+		} {
 			if strings.HasPrefix(name, ours) {
 				unset(t, name)
 			}

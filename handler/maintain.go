@@ -35,9 +35,12 @@ func backupCommand() command.Command {
 			overwrite := flags.Bool("overwrite", false, "replace FILE, where it is there, once the new one is complete")
 			return func(ctx context.Context, std command.Streams, args []string) error {
 				if _, err := os.Lstat(args[0]); err == nil && !*overwrite && args[0] != "-" {
-					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite", args[0])
+					return fmt.Errorf("backup: %s is there already: name another file, or replace it with --overwrite",
+						args[0])
 				}
-				err := withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return backup(ctx, db, std, args[0]) })
+				err := withStore(ctx, *data, std, whole, func(db *promptdb.DB) error {
+					return backup(ctx, db, std, args[0])
+				})
 				if command.InUse(err) {
 					return askBackup(ctx, *data, std, args[0])
 				}
@@ -114,7 +117,10 @@ func foundLine(d promptdb.Difference) differenceLine {
 
 // difference is the reverse of foundLine.
 func (l differenceLine) difference() promptdb.Difference {
-	return promptdb.Difference{Table: l.Table, Key: table.Key{Partition: l.Partition, Row: l.Row}, What: l.What, Waits: l.Waits}
+	return promptdb.Difference{
+		Table: l.Table, Key: table.Key{Partition: l.Partition, Row: l.Row},
+		What: l.What, Waits: l.Waits,
+	}
 }
 
 func (f *findings) report(d promptdb.Difference) {
@@ -223,7 +229,9 @@ type restored struct{ rows, prompts int }
 
 // restore restores a backup. It also returns the error of rows that were left as they are: all else
 // is there then.
-func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader, asJSON bool) (n restored, left, err error) {
+func restore(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Reader,
+	asJSON bool,
+) (n restored, left, err error) {
 	rows, prompts := command.NewProgress(std.Err, "rows", 0), command.NewProgress(std.Err, "prompts indexed", 0)
 	f := findings{out: std.Out, progress: prompts, asJSON: asJSON}
 	n.rows, err = db.Restore(ctx, in, f.report, rows.At, func(i int) { n.prompts = i; prompts.At(i) })
@@ -243,7 +251,8 @@ func drillCommand() command.Command {
 			"store. The exit code is 0 only if all of the backup could be restored and no row differs from the truth.",
 		Setup: func(flags *flag.FlagSet) command.Action {
 			asJSON := jsonFlag(flags)
-			temp := flags.String("temp", "", "`folder` for the store; that of the system for temporary files unless it is given")
+			temp := flags.String("temp", "",
+				"`folder` for the store; that of the system for temporary files unless it is given")
 			return func(ctx context.Context, std command.Streams, args []string) error {
 				in, end, err := openBackup(std.In, args[0])
 				if err != nil {
@@ -277,7 +286,8 @@ func drill(ctx context.Context, db *promptdb.DB, std command.Streams, in io.Read
 	}
 	if asJSON {
 		return printJSON(std.Out, map[string]any{
-			"rows": n.rows, "prompts": n.prompts, "restoreSeconds": took.Seconds(), "verifySeconds": (time.Since(start) - took).Seconds(),
+			"rows": n.rows, "prompts": n.prompts, "restoreSeconds": took.Seconds(),
+			"verifySeconds": (time.Since(start) - took).Seconds(),
 		})
 	}
 	fmt.Fprintf(std.Out, "rows\t%d\nprompts\t%d\nseconds to restore\t%.1f\nseconds to verify\t%.1f\n",
@@ -296,7 +306,9 @@ func verifyCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				err := withStore(ctx, *data, std, whole, func(db *promptdb.DB) error { return verify(ctx, db.Verify, std, *asJSON) })
+				err := withStore(ctx, *data, std, whole, func(db *promptdb.DB) error {
+					return verify(ctx, db.Verify, std, *asJSON)
+				})
 				if command.InUse(err) {
 					return askVerify(ctx, *data, std, *asJSON)
 				}
@@ -323,7 +335,9 @@ func askVerify(ctx context.Context, dir string, std command.Streams, asJSON bool
 }
 
 // verify prints what a verification finds.
-func verify(ctx context.Context, run func(context.Context, func(promptdb.Difference), func(int)) (int, error), std command.Streams, asJSON bool) error {
+func verify(ctx context.Context, run func(context.Context, func(promptdb.Difference), func(int)) (int, error),
+	std command.Streams, asJSON bool,
+) error {
 	p := command.NewProgress(std.Err, "rows", 0)
 	f := findings{out: std.Out, progress: p, asJSON: asJSON}
 	n, err := run(ctx, f.report, p.At)
@@ -443,7 +457,9 @@ func redriveCommand() command.Command {
 		Setup: func(flags *flag.FlagSet) command.Action {
 			data, asJSON := command.DataFlag(flags), jsonFlag(flags)
 			return func(ctx context.Context, std command.Streams, _ []string) error {
-				return withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error { return redrive(ctx, db, std, *asJSON) })
+				return withQueues(ctx, *data, std, whole, func(db *promptdb.DB) error {
+					return redrive(ctx, db, std, *asJSON)
+				})
 			}
 		},
 	}
@@ -461,7 +477,9 @@ func redrive(ctx context.Context, db *promptdb.DB, std command.Streams, asJSON b
 // withStore has do work on the store that is there. It makes none, and no table: an empty one would
 // pass for a library in which verify finds no difference. It does nothing where ready refuses the
 // store.
-func withStore(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error, do func(*promptdb.DB) error) error {
+func withStore(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error,
+	do func(*promptdb.DB) error,
+) error {
 	return onStore(service().OpenExisting, dir, std, func(a *app) error {
 		err := a.isThere(ctx)
 		if err == nil {
@@ -475,7 +493,9 @@ func withStore(ctx context.Context, dir string, std command.Streams, ready func(
 }
 
 // withQueues is withStore for work that sends messages, or looks for them.
-func withQueues(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error, do func(*promptdb.DB) error) error {
+func withQueues(ctx context.Context, dir string, std command.Streams, ready func(context.Context, *promptdb.DB) error,
+	do func(*promptdb.DB) error,
+) error {
 	return withStore(ctx, dir, std, ready, func(db *promptdb.DB) error {
 		if err := haveQueues(ctx, db); err != nil {
 			return err
@@ -495,7 +515,8 @@ func haveQueues(ctx context.Context, db *promptdb.DB) error {
 // isThere returns an error if the store lacks tables, or was made by an earlier release.
 func (a *app) isThere(ctx context.Context) error {
 	missing, err := a.db.Missing(ctx)
-	if tables := a.settings.Prefixed(); err == nil && !slices.Contains(missing, tables.SystemState) && !slices.Contains(missing, tables.Prompts) {
+	if tables := a.settings.Prefixed(); err == nil && !slices.Contains(missing, tables.SystemState) &&
+		!slices.Contains(missing, tables.Prompts) {
 		if err := a.db.CheckVersion(ctx); err != nil {
 			return err
 		}
@@ -512,7 +533,9 @@ func (a *app) isThere(ctx context.Context) error {
 }
 
 // onStore has do work on a store, which is closed when nothing is left to do.
-func onStore(open func(dir, queuePrefix string) (command.Store, error), dir string, std command.Streams, do func(*app) error) (err error) {
+func onStore(open func(dir, queuePrefix string) (command.Store, error), dir string, std command.Streams,
+	do func(*app) error,
+) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
@@ -523,7 +546,8 @@ func onStore(open func(dir, queuePrefix string) (command.Store, error), dir stri
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	fmt.Fprintf(std.Err, "Data is in %s\n", st.Where)
-	a := newApp(s, st, slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
+	a := newApp(s, st,
+		slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: max(s.LogLevel, slog.LevelWarn)})), nil)
 	defer a.behind.Wait()
 	return do(a)
 }

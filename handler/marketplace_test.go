@@ -29,7 +29,8 @@ func TestMarketplaceBehindTheHost(t *testing.T) {
 		ann := as(t, h, handle)
 		ann.did("PUT", "/api/v1/me/profile", fmt.Sprintf(`{"handle":%q}`, handle))
 		at := ann.made(1)
-		ann.did("POST", "/api/v1/collections", fmt.Sprintf(`{"slug":"start","visibility":"public","items":[%q]}`, strings.TrimPrefix(at, promptsPath+"/")))
+		ann.did("POST", "/api/v1/collections",
+			fmt.Sprintf(`{"slug":"start","visibility":"public","items":[%q]}`, strings.TrimPrefix(at, promptsPath+"/")))
 		token := "Bearer " + ann.did("POST", "/api/v1/me/tokens", `{"name":"t","scopes":["read"]}`)["token"].(string)
 
 		get := func(address, authorization string) (int, string) {
@@ -40,7 +41,8 @@ func TestMarketplaceBehindTheHost(t *testing.T) {
 			return apptest.Send(t, http.MethodGet, address, "", "Authorization", authorization)
 		}
 		const own = "/marketplace/me/marketplace.json"
-		author, collection := "/marketplace/u/"+handle+"/marketplace.json", "/marketplace/c/"+handle+"/start/marketplace.json"
+		author, collection := "/marketplace/u/"+handle+"/marketplace.json",
+			"/marketplace/c/"+handle+"/start/marketplace.json"
 		plugins := func(catalogue string) map[string]plugin {
 			t.Helper()
 			status, body := get(h.URL()+catalogue, token)
@@ -83,7 +85,8 @@ func TestMarketplaceBehindTheHost(t *testing.T) {
 		}
 		unsigned, _, _ := strings.Cut(first.Source.URL, "?")
 		refused(unsigned, "", http.StatusUnauthorized, "UNAUTHENTICATED")
-		refused(strings.Replace(first.Source.URL, "signature=", "signature=A", 1), "", http.StatusUnauthorized, "UNAUTHENTICATED")
+		refused(strings.Replace(first.Source.URL, "signature=", "signature=A", 1), "",
+			http.StatusUnauthorized, "UNAUTHENTICATED")
 		refused(h.URL()+"/marketplace/c/"+handle+"/nothing/marketplace.json", token, http.StatusNotFound, "NOT_FOUND")
 		refused(h.URL()+"/marketplace/u/nothing/marketplace.json", token, http.StatusNotFound, "NOT_FOUND")
 		refused(strings.Replace(unsigned, "/1/", "/9/", 1), token, http.StatusNotFound, "NOT_FOUND")
@@ -124,7 +127,8 @@ func TestLargestFilesBehindTheHost(t *testing.T) {
 	require.Equal(t, "FILES_TOO_LARGE", body["code"])
 	status, body = send(rest)
 	require.Equal(t, http.StatusCreated, status, body)
-	status, archive := apptest.Send(t, http.MethodGet, fmt.Sprint(h.URL(), promptsPath, "/", body["id"], "/archive"), "", "X-Dev-User", user)
+	status, archive := apptest.Send(t, http.MethodGet, fmt.Sprint(h.URL(), promptsPath, "/", body["id"], "/archive"),
+		"", "X-Dev-User", user)
 	require.Equal(t, http.StatusOK, status)
 	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	require.NoError(t, err)

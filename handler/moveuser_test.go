@@ -18,7 +18,8 @@ func TestMoveUser(t *testing.T) {
 	data := t.TempDir()
 	p, url := startLocal(t, data)
 	save := func(user, text string) (int, string) {
-		return sendAs(t, user, http.MethodPost, url+"/api/v1/prompts", `{"title":"Soup","text":"`+text+`","visibility":"private"}`)
+		return sendAs(t, user, http.MethodPost, url+"/api/v1/prompts",
+			`{"title":"Soup","text":"`+text+`","visibility":"private"}`)
 	}
 	status, body := save("cook|7", "Stir it")
 	require.Equal(t, http.StatusCreated, status, body)

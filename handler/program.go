@@ -29,11 +29,16 @@ var errDamaged = errors.New("some files are damaged")
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Intro: intro, Outro: outro, LeftOut: []error{errRejected, errDamaged, folder.ErrConflicts, errDiffers},
+		Service: s, Intro: intro, Outro: outro,
+		LeftOut: []error{errRejected, errDamaged, folder.ErrConflicts, errDiffers},
 		Commands: []command.Command{
-			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(), labelCommand(), recallCommand(),
-			forkCommand(), copyCommand(), upstreamCommand(), skillsCommand(), importCommand(), exportCommand(), pullCommand(), pushCommand(),
-			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(), redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), loginCommand(), logoutCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
+			s.Local(), getCommand(), searchCommand(), saveCommand(), versionsCommand(), diffCommand(),
+			labelCommand(), recallCommand(),
+			forkCommand(), copyCommand(), upstreamCommand(), skillsCommand(), importCommand(), exportCommand(),
+			pullCommand(), pushCommand(),
+			backupCommand(), restoreCommand(), drillCommand(), verifyCommand(), reindexCommand(), compactCommand(),
+			redriveCommand(), moveUserCommand(), eraseCommand(), inviteCommand(), resetCommand(), loginCommand(),
+			logoutCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		},
 	}
 }
@@ -41,8 +46,10 @@ func program() command.Program {
 // service returns PromptHub as it is served.
 func service() command.Service {
 	return command.Service{
-		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix + ", its API is described at " + api.Prefix + "/docs.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, Callback: web.Callback, Blobs: true,
+		Name: "prompthub", Title: "PromptHub", About: "PromptHub. Its pages are at " + web.Prefix +
+			", its API is described at " + api.Prefix + "/docs.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix,
+		Callback: web.Callback, Blobs: true,
 		Release: release.Files, Posts: mcp.Prefix,
 		Shared: promptdb.SharedTexts(), Read: read, Try: try,
 	}
@@ -52,12 +59,15 @@ func service() command.Service {
 func read() (command.Settings, command.Build, error) {
 	s, err := readSettings()
 	s.Accounts = true
-	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger,
+		t *telemetry.Telemetry,
+	) command.App {
 		s.Settings = general
 		a := newApp(s, st, log, t)
 		return command.App{
 			Create: a.db.Create, Triggers: worker.Triggers(a.db, log), Doors: a.doors, Wait: a.behind.Wait,
-			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(), Containers: []string{s.ContainerPrefix + promptdb.BackupContainer}, Swept: a.db.Swept,
+			Backup: a.backup, Verify: a.verify, RowsVersion: promptdb.RowsVersion, Tables: s.Tables.All(),
+			Containers: []string{s.ContainerPrefix + promptdb.BackupContainer}, Swept: a.db.Swept,
 			Asked:   map[string]command.Action{"erase": a.erase, "invite": a.invite, "reset": a.reset},
 			Welcome: a.welcome,
 		}
@@ -66,7 +76,8 @@ func read() (command.Settings, command.Build, error) {
 
 // try tells what to try on one's own machine.
 func try(s command.Settings, url string) string {
-	who, browser := fmt.Sprintf("-H %q ", "X-Dev-User: "+defaultUser()), fmt.Sprintf("Open %s%s in a browser.", url, web.Prefix)
+	who, browser := fmt.Sprintf("-H %q ", "X-Dev-User: "+defaultUser()),
+		fmt.Sprintf("Open %s%s in a browser.", url, web.Prefix)
 	if !s.Dev() {
 		who = `-H "Authorization: Bearer $TOKEN" `
 	}

@@ -16,22 +16,59 @@ import (
 type editedFile struct{ format, path, file, from, to string }
 
 var editedFiles = []editedFile{
-	{"skill", "skills/one/SKILL.md", "---\nname: one\ndescription: d\nlicense: MIT # ours\nallowed-tools: Read\n---\n\nDo one.\n", "MIT # ours", "Apache-2.0 # theirs"},
-	{"skill", "skills/two/SKILL.md", "---\nname: two\ndescription: d\n---\n\nDo two.\n", "description: d", "description: d\nargument-hint: [from] [to]"},
-	{"command", ".claude/commands/three.md", "---\ndescription: d\nallowed-tools: Bash(git add:*)\n---\nDo three.\n", "git add:*", "git rm:*"},
-	{"cursor-rule", "four.mdc", "---\ndescription: d\nglobs: *.go\nalwaysApply: false\n---\nDo four.\n", "globs: *.go", "globs: *.go,**/*.mod"},
-	{"cursor-rule", ".cursor/rules/five.mdc", "---\ndescription: d\nalwaysApply: false\n---\nDo five.\n", "false", "true"},
+	{
+		"skill", "skills/one/SKILL.md",
+		"---\nname: one\ndescription: d\nlicense: MIT # ours\nallowed-tools: Read\n---\n\nDo one.\n",
+		"MIT # ours", "Apache-2.0 # theirs",
+	},
+	{
+		"skill", "skills/two/SKILL.md", "---\nname: two\ndescription: d\n---\n\nDo two.\n", "description: d",
+		"description: d\nargument-hint: [from] [to]",
+	},
+	{
+		"command", ".claude/commands/three.md", "---\ndescription: d\nallowed-tools: Bash(git add:*)\n---\nDo three.\n",
+		"git add:*", "git rm:*",
+	},
+	{
+		"cursor-rule", "four.mdc", "---\ndescription: d\nglobs: *.go\nalwaysApply: false\n---\nDo four.\n",
+		"globs: *.go", "globs: *.go,**/*.mod",
+	},
+	{
+		"cursor-rule", ".cursor/rules/five.mdc", "---\ndescription: d\nalwaysApply: false\n---\nDo five.\n",
+		"false", "true",
+	},
 	{"agent", "six.agent.md", "---\ndescription: d\ntools: *\n---\nDo six.\n", "tools: *", "tools: ['read']"},
 	{"instructions", "seven.instructions.md", "---\napplyTo: '**/*.go'\n---\nDo seven.\n", "*.go", "*.mod"},
-	{"github-models", "eight.prompt.yml", "name: eight\nmessages:\n  - role: user\n    content: Do eight.\ntestData:\n  - q: a\n", "q: a", "q: b"},
+	{
+		"github-models", "eight.prompt.yml",
+		"name: eight\nmessages:\n  - role: user\n    content: Do eight.\ntestData:\n  - q: a\n", "q: a", "q: b",
+	},
 	{"dotprompt", "nine.prompt", "# ours\n---\nname: nine\ntools: [a]\n---\nDo nine.\n", "tools: [a]", "tools: [a, b]"},
-	{"prompty", "ten.prompty", "---\nname: ten\nmetadata: {authors: [a]}\n---\nDo ten.\n", "authors: [a]", "authors: [b]"},
+	{
+		"prompty", "ten.prompty", "---\nname: ten\nmetadata: {authors: [a]}\n---\nDo ten.\n",
+		"authors: [a]", "authors: [b]",
+	},
 	{"vscode", "eleven.prompt.md", "---\nname: eleven\nmode: ask\n---\nDo eleven.\n", "ask", "agent"},
-	{"semantic-kernel", "twelve.yaml", "name: twelve\ntemplate: Do {{$it}}.\nexecution_settings: {default: {temperature: 0.2}}\n", "0.2", "0.3"},
-	{"agent-framework", "thirteen.yaml", "kind: Prompt\nname: thirteen\ninstructions: Do it.\ntools: [{kind: webSearch}]\n", "webSearch", "fileSearch"},
-	{"markdown", "fourteen.md", "---\nname: fourteen\nmood: dry # as wine\n---\n\nDo fourteen.\n", "dry # as wine", "dry # as sand"},
-	{"langfuse", "fifteen.json", `{"name": "fifteen", "prompt": "Do it.", "type": "text", "resolutionGraph": 1}`, "1}", "2}"},
-	{"langchain", "sixteen.json", `{"_type": "prompt", "template": "Do {q}", "input_variables": ["q"], "output_parser": 1}`, "1}", "2}"},
+	{
+		"semantic-kernel", "twelve.yaml",
+		"name: twelve\ntemplate: Do {{$it}}.\nexecution_settings: {default: {temperature: 0.2}}\n", "0.2", "0.3",
+	},
+	{
+		"agent-framework", "thirteen.yaml",
+		"kind: Prompt\nname: thirteen\ninstructions: Do it.\ntools: [{kind: webSearch}]\n", "webSearch", "fileSearch",
+	},
+	{
+		"markdown", "fourteen.md", "---\nname: fourteen\nmood: dry # as wine\n---\n\nDo fourteen.\n",
+		"dry # as wine", "dry # as sand",
+	},
+	{
+		"langfuse", "fifteen.json", `{"name": "fifteen", "prompt": "Do it.", "type": "text", "resolutionGraph": 1}`,
+		"1}", "2}",
+	},
+	{
+		"langchain", "sixteen.json",
+		`{"_type": "prompt", "template": "Do {q}", "input_variables": ["q"], "output_parser": 1}`, "1}", "2}",
+	},
 }
 
 // TestEditsOfWhatOnlyTheFormatKnows: push takes each as a version, diff shows it, and a second push
@@ -84,7 +121,8 @@ func TestEditsOfWhatOnlyTheFormatKnows(t *testing.T) {
 // TestColleaguesKeepEachOthersMembers: one edits the text, the other a member, each in a folder of
 // their own, and both are there in the end.
 func TestColleaguesKeepEachOthersMembers(t *testing.T) {
-	const path, file = "sweep/SKILL.md", "---\nname: sweep\ndescription: Sweeps\nlicense: MIT # ours\n---\nSweep the floor.\n"
+	const path, file = "sweep/SKILL.md",
+		"---\nname: sweep\ndescription: Sweeps\nlicense: MIT # ours\n---\nSweep the floor.\n"
 	ann := newDesk(t)
 	bob := desk{t, t.TempDir()}
 	ann.write(path, file)
@@ -137,9 +175,13 @@ func TestSkillsKeepTheirNames(t *testing.T) {
 func TestPushOfARepository(t *testing.T) {
 	d := newDesk(t)
 	for name, text := range map[string]string{
-		"package.json": `{"name": "x", "version": "1.0.0"}`, "hooks/hooks.json": `{"hooks": {}}`, "README.md": "x", "tsconfig.json": "{\n// a\n}", "main.go": "package main\n",
-		"prompts.csv": "act,prompt\na,b\nc,d\n", "a.md": "Do a.\n", "p/agents/reviewer.md": "---\nname: reviewer\n---\nReview p.\n", "q/agents/reviewer.md": "---\nname: reviewer\n---\nReview q.\n",
-		"Writer/Short/skprompt.txt": "Shorten {{$input}}.\n", "Writer/Short/config.json": `{"schema": 1, "description": "Shortens"}`,
+		"package.json": `{"name": "x", "version": "1.0.0"}`, "hooks/hooks.json": `{"hooks": {}}`, "README.md": "x",
+		"tsconfig.json": "{\n// a\n}", "main.go": "package main\n",
+		"prompts.csv": "act,prompt\na,b\nc,d\n", "a.md": "Do a.\n",
+		"p/agents/reviewer.md":      "---\nname: reviewer\n---\nReview p.\n",
+		"q/agents/reviewer.md":      "---\nname: reviewer\n---\nReview q.\n",
+		"Writer/Short/skprompt.txt": "Shorten {{$input}}.\n",
+		"Writer/Short/config.json":  `{"schema": 1, "description": "Shortens"}`,
 	} {
 		d.write(name, text)
 	}
@@ -163,7 +205,10 @@ func TestPushOfARepository(t *testing.T) {
 	d.write("Writer/Long/config.json", "{\n\t\"schema\": 1\n}\n")
 	d.write("Teller/Long/skprompt.txt", "Lengthen {{$input}} twice.\n")
 	d.does(command.OK, `created Teller/Long/skprompt.txt\ncreated Writer/Long/skprompt.txt as Writer/Long\n`, "push")
-	for _, args := range [][]string{{"pull", "--format", "semantic-kernel"}, {"export", "--format", "semantic-kernel", "--to"}} {
+	for _, args := range [][]string{
+		{"pull", "--format", "semantic-kernel"},
+		{"export", "--format", "semantic-kernel", "--to"},
+	} {
 		to := t.TempDir()
 		code, out, errs := handler(t, append(args, to, "--user", "ann")...)
 		require.Equal(t, command.OK, code, out+errs)
@@ -188,7 +233,11 @@ func TestPushSaysWhy(t *testing.T) {
 	d := newDesk(t)
 	git := func(args ...string) {
 		t.Helper()
-		c := exec.CommandContext(t.Context(), "git", append([]string{"-C", d.dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		c := exec.CommandContext(t.Context(), "git",
+			append([]string{
+				"-C", d.dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c",
+				"commit.gpgsign=false",
+			}, args...)...)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, string(out))
 	}

@@ -59,7 +59,10 @@ type rowLine struct {
 }
 
 func (r *report) line(res client.Result) {
-	l := rowLine{Row: res.Row.Number, Place: res.Row.Place(), Title: res.Row.Titled().Title, Outcome: res.Outcome.String()}
+	l := rowLine{
+		Row: res.Row.Number, Place: res.Row.Place(), Title: res.Row.Titled().Title,
+		Outcome: res.Outcome.String(),
+	}
 	if res.Err != nil {
 		l.Reason = res.Err.Error()
 	}
@@ -84,7 +87,8 @@ func (r *report) add(res client.Result) {
 			}
 		}
 		r.warnings(res)
-		if res.Outcome == client.Created && res.Row.Said().Visibility == "" && res.Row.Visibility == string(prompt.Private) {
+		if res.Outcome == client.Created && res.Row.Said().Visibility == "" &&
+			res.Row.Visibility == string(prompt.Private) {
 			r.unsaid++
 		}
 	}
@@ -102,7 +106,8 @@ func (r *report) rejected(res client.Result) {
 	}
 	if r.reasons[reason] <= shownRows && r.lines == nil {
 		r.progress.Clear()
-		fmt.Fprintf(r.out, "row %d (%s) %.60q rejected: %v\n", res.Row.Number, res.Row.Place(), res.Row.Titled().Title, res.Err)
+		fmt.Fprintf(r.out, "row %d (%s) %.60q rejected: %v\n", res.Row.Number, res.Row.Place(),
+			res.Row.Titled().Title, res.Err)
 	}
 }
 
@@ -175,7 +180,8 @@ func (r *report) tellLong(dryRun bool) {
 		fmt.Fprintf(r.out, "%d rows have texts that are too long for any service: the most is %d\n", len(r.long), limit)
 		return
 	}
-	fmt.Fprintf(r.out, "%d rows have texts that are too long; a service with MAX_TEXT=%d would take %d of them\n", len(r.long), limit, n)
+	fmt.Fprintf(r.out, "%d rows have texts that are too long; a service with MAX_TEXT=%d would take %d of them\n",
+		len(r.long), limit, n)
 	if dryRun {
 		fmt.Fprintln(r.out, "a dry run asks no service how long a text may be: set MAX_TEXT to what yours allows")
 	}
@@ -191,7 +197,8 @@ func (r *report) tellUnheld() {
 		case name == format.FieldSource:
 			fmt.Fprintf(r.err, "%d of %d files are too large to be kept with their prompts\n", count, r.seen)
 		case invisible:
-			fmt.Fprintf(r.err, "characters that no reader sees were removed from the %s of %d of %d rows\n", member, count, r.seen)
+			fmt.Fprintf(r.err, "characters that no reader sees were removed from the %s of %d of %d rows\n", member,
+				count, r.seen)
 		default:
 			members = append(members, fmt.Sprintf("%.60s (%d)", strings.TrimPrefix(name, "extra."), count))
 		}

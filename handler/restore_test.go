@@ -27,7 +27,8 @@ func halfABackup(t *testing.T) string {
 	clean(t)
 	data := t.TempDir()
 	p, url := startLocal(t, data)
-	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+	status, body := send(t, "POST", url+"/api/v1/prompts",
+		`{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
 	require.Equal(t, http.StatusCreated, status, body)
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
@@ -42,7 +43,15 @@ func TestHalfRestored(t *testing.T) {
 	code, _, errs := withInput(t, half, "restore", "-", "--data", data)
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, errs, "the backup ends early")
-	for _, args := range [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"reindex"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}} {
+	for _, args := range [][]string{
+		{"local", "--addr", "127.0.0.1:0"},
+		{"verify"},
+		{"backup", "-"},
+		{"reindex"},
+		{"redrive"},
+		{"erase", "ann"},
+		{"restore", "-"},
+	} {
 		code, out, errs := withInput(t, half, append(args, "--data", data)...)
 		require.Equal(t, command.Failed, code, args)
 		require.Empty(t, out, args)
@@ -54,7 +63,10 @@ func TestHalfRestored(t *testing.T) {
 func TestHostRefusesHalfABackup(t *testing.T) {
 	storage := azurite.Start(t)
 	half := halfABackup(t)
-	settings := []string{"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "half", "QUEUE_PREFIX", "half-"}
+	settings := []string{
+		"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT",
+		"Development", "TABLE_PREFIX", "half", "QUEUE_PREFIX", "half-",
+	}
 	clean(t, settings...)
 	code, _, errs := withInput(t, half, "restore", "-")
 	require.Equal(t, command.Failed, code)
@@ -82,13 +94,17 @@ func TestStoreOfBefore(t *testing.T) {
 		older  = "the library was made by an earlier release: run `reindex`, which brings it over, with the application stopped"
 	)
 	says := func(version int32) table.Op {
-		row := table.Row{Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}}
+		row := table.Row{
+			Key: table.Key{Partition: "sweep", Row: "rows"}, ETag: table.Any,
+			Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}},
+		}
 		return table.Op{Kind: table.Replace, Row: row}
 	}
 	clean(t)
 	data := t.TempDir()
 	p, url := startLocal(t, data)
-	status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"Kept","text":"words","tags":["text"],"visibility":"public"}`)
+	status, body := send(t, "POST", url+"/api/v1/prompts",
+		`{"title":"Kept","text":"words","tags":["text"],"visibility":"public"}`)
 	require.Equal(t, http.StatusCreated, status, body)
 	p.stop()
 	require.Equal(t, command.OK, <-p.code)
@@ -106,7 +122,14 @@ func TestStoreOfBefore(t *testing.T) {
 			require.True(t, strings.HasSuffix(errs, "handler: "+told+"\n"), "%s: %s", args, errs)
 		}
 	}
-	commands := [][]string{{"local", "--addr", "127.0.0.1:0"}, {"verify"}, {"backup", "-"}, {"redrive"}, {"erase", "ann"}, {"restore", "-"}}
+	commands := [][]string{
+		{"local", "--addr", "127.0.0.1:0"},
+		{"verify"},
+		{"backup", "-"},
+		{"redrive"},
+		{"erase", "ann"},
+		{"restore", "-"},
+	}
 	write(says(6))
 	refused(tooOld, append(commands, []string{"reindex"})...)
 	write(says(promptdb.RowsVersion - 1))
@@ -121,7 +144,10 @@ func TestStoreOfBefore(t *testing.T) {
 	require.Contains(t, body, `"title":"Kept"`)
 
 	storage := azurite.Start(t)
-	settings := []string{"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT", "Development", "TABLE_PREFIX", "before", "QUEUE_PREFIX", "before-"}
+	settings := []string{
+		"AzureWebJobsStorage", storage, "AUTH_MODE", "dev", "AZURE_FUNCTIONS_ENVIRONMENT",
+		"Development", "TABLE_PREFIX", "before", "QUEUE_PREFIX", "before-",
+	}
 	clean(t, settings...)
 	st, err := service().OpenStore("", "before-")
 	require.NoError(t, err)
@@ -135,7 +161,8 @@ func TestStoreOfBefore(t *testing.T) {
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
 			status, body := send(t, "GET", url+"/api/v1/prompts", "")
-			return status == http.StatusServiceUnavailable && strings.Contains(body, `"code":"STORE_TOO_OLD"`) && strings.Contains(body, told)
+			return status == http.StatusServiceUnavailable && strings.Contains(body, `"code":"STORE_TOO_OLD"`) &&
+				strings.Contains(body, told)
 		}, 30*time.Second, 50*time.Millisecond)
 	}
 }
@@ -146,7 +173,8 @@ func TestBackupOfARunningService(t *testing.T) {
 	data, copied := t.TempDir(), filepath.Join(t.TempDir(), "copied")
 	p, url := startLocal(t, data)
 	for range 3 {
-		status, body := send(t, "POST", url+"/api/v1/prompts", `{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
+		status, body := send(t, "POST", url+"/api/v1/prompts",
+			`{"title":"t","text":"x","tags":["text"],"visibility":"public"}`)
 		require.Equal(t, http.StatusCreated, status, body)
 	}
 	path := filepath.Join(t.TempDir(), "prompts.jsonl")
@@ -175,13 +203,22 @@ func TestRestoreLooksFirst(t *testing.T) {
 	clean(t)
 	t.Setenv("AUTH_MODE", "dev")
 	for name, tt := range map[string]struct{ text, says string }{
-		"empty":               {"", "does not begin a backup of PromptHub"},
-		"no JSON":             {"PK\x03\x04 is no backup\n", "does not begin a backup of PromptHub"},
-		"a long line":         {strings.Repeat("x", 10<<20) + "\n", "does not begin a backup of PromptHub"},
-		"another application": {`{"backup":"Harmony","version":2}` + "\n", `a backup of "Harmony", and this is PromptHub`},
-		"newer":               {`{"kind":"backup","version":99}` + "\n" + `{"kind":"end","rows":0}` + "\n", "version 99, which is newer than this program"},
-		"older":               {`{"kind":"backup","version":1}` + "\n" + `{"kind":"end","rows":0}` + "\n", "version 1, and this program reads"},
-		"another line":        {`{"kind":"end","rows":0}` + "\n", "does not begin a backup of PromptHub"},
+		"empty":       {"", "does not begin a backup of PromptHub"},
+		"no JSON":     {"PK\x03\x04 is no backup\n", "does not begin a backup of PromptHub"},
+		"a long line": {strings.Repeat("x", 10<<20) + "\n", "does not begin a backup of PromptHub"},
+		"another application": {
+			`{"backup":"Harmony","version":2}` + "\n",
+			`a backup of "Harmony", and this is PromptHub`,
+		},
+		"newer": {
+			`{"kind":"backup","version":99}` + "\n" + `{"kind":"end","rows":0}` + "\n",
+			"version 99, which is newer than this program",
+		},
+		"older": {
+			`{"kind":"backup","version":1}` + "\n" + `{"kind":"end","rows":0}` + "\n",
+			"version 1, and this program reads",
+		},
+		"another line": {`{"kind":"end","rows":0}` + "\n", "does not begin a backup of PromptHub"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		for _, args := range [][]string{{"restore", "--data", data, "-"}, {"drill", "-"}} {

@@ -45,14 +45,22 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		{"by hand without a command", nil, `By hand, run "handler local"`},
 		{"unknown command", []string{"serve"}, `there is no command "serve"`},
-		{"a flag before the command", []string{"--user", "bob", "get", "x"}, `--user: flags follow the command, as in "handler COMMAND --user"`},
+		{
+			"a flag before the command",
+			[]string{"--user", "bob", "get", "x"},
+			`--user: flags follow the command, as in "handler COMMAND --user"`,
+		},
 		{"help for an unknown command", []string{"help", "serve"}, `there is no command "serve"`},
 		{"unknown flag", []string{"local", "--port", "1"}, "local: flag provided but not defined: -port"},
 		{"no file", []string{"import"}, "import: name one FILE, or a service with --from"},
 		{"two files", []string{"import", "a", "b"}, "import: name one FILE, or a service with --from"},
 		{"an argument too many", []string{"verify", "x"}, "want handler verify [flags]"},
 		{"address without port", []string{"local", "--addr", "localhost"}, "missing port"},
-		{"url without scheme", []string{"export", "--url", "localhost:1"}, `--url or PROMPTHUB_URL: "localhost:1" is not an http or https address`},
+		{
+			"url without scheme",
+			[]string{"export", "--url", "localhost:1"},
+			`--url or PROMPTHUB_URL: "localhost:1" is not an http or https address`,
+		},
 		{"user and token", []string{"export", "--user", "a", "--token", "b"}, "exclude each other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -70,11 +70,19 @@ func (d everyDoor) unzipped(b []byte, folder string) (files []prompt.FileBytes) 
 // someFolder returns a SKILL.md of a name and other files, of all kinds.
 func someFolder(t *rapid.T, name string) []prompt.FileBytes {
 	part := rapid.SampledFrom([]string{"a", "b.txt", "ü", "c d", "#", "%41", ".x", "SKILL.md", "日本.png"})
-	list := []prompt.FileBytes{{Path: prompt.SkillFile, Bytes: []byte("---\nname: " + name + "\ndescription: It \"does\" it.\nmetadata: {a: [1, true, x]}\n---\n\n" + rapid.SampledFrom([]string{"Run it.", "Läuft.\r\n\r\n", "{{a}} ${b}"}).Draw(t, "text") + "\n")}}
+	list := []prompt.FileBytes{{
+		Path: prompt.SkillFile,
+		Bytes: []byte("---\nname: " + name + "\ndescription: It \"does\" it.\nmetadata: {a: [1, true, x]}\n---\n\n" +
+			rapid.SampledFrom([]string{"Run it.", "Läuft.\r\n\r\n", "{{a}} ${b}"}).Draw(t, "text") + "\n"),
+	}}
 	for range rapid.IntRange(0, 6).Draw(t, "files") {
 		next := prompt.FileBytes{
-			Path:       strings.Join(rapid.SliceOfN(part, 1, 3).Draw(t, "path"), "/"),
-			Bytes:      []byte(rapid.SampledFrom([]string{"", "text\n", "\ufeffa\r\n", "#!/bin/sh\n", "\x01\"\\<&>\u2028", "\x00", "\xff\xfe", "\x89PNG\r\n"}).Draw(t, "bytes")),
+			Path: strings.Join(rapid.SliceOfN(part, 1, 3).Draw(t, "path"), "/"),
+			Bytes: []byte(rapid.SampledFrom(
+				[]string{
+					"", "text\n", "\ufeffa\r\n", "#!/bin/sh\n", "\x01\"\\<&>\u2028", "\x00", "\xff\xfe",
+					"\x89PNG\r\n",
+				}).Draw(t, "bytes")),
 			Executable: rapid.Bool().Draw(t, "executable"),
 		}
 		if _, err := prompt.NewFiles(append(slices.Clone(list), next)); err == nil {
@@ -161,7 +169,8 @@ func (d everyDoor) same(name string, files []prompt.FileBytes) {
 	d.into(&list, d.get(of+"/files"))
 	require.Len(t, list.Items, len(files))
 	for i, f := range list.Items {
-		require.Equal(t, []any{files[i].Path, listed[i].SHA256, files[i].Executable}, []any{f.Path, f.SHA256, f.Executable})
+		require.Equal(t, []any{files[i].Path, listed[i].SHA256, files[i].Executable},
+			[]any{f.Path, f.SHA256, f.Executable})
 		require.True(t, bytes.Equal(files[i].Bytes, d.get(of+"/files/content?path="+url.QueryEscape(f.Path))), f.Path)
 	}
 	archive := d.get(of + "/archive")
@@ -190,7 +199,8 @@ func (d everyDoor) same(name string, files []prompt.FileBytes) {
 			}
 		}
 		d.message(&read, "resources/read", r.URI)
-		require.True(t, bytes.Equal(files[i].Bytes, append(read.Contents[0].Blob, read.Contents[0].Text...)), files[i].Path)
+		require.True(t, bytes.Equal(files[i].Bytes, append(read.Contents[0].Blob, read.Contents[0].Text...)),
+			files[i].Path)
 	}
 
 	// installers
@@ -230,7 +240,8 @@ func (d everyDoor) same(name string, files []prompt.FileBytes) {
 		sum, err := base64.StdEncoding.DecodeString(f.SHA256)
 		require.NoError(t, err)
 		require.Equal(t, []string{files[i].Path, listed[i].SHA256}, []string{f.Path, hex.EncodeToString(sum)})
-		a := d.ask("GET", "/lf/api/public/unstable/skills/files/content?sha256Hashes="+url.QueryEscape(f.SHA256), "", ann...)
+		a := d.ask("GET", "/lf/api/public/unstable/skills/files/content?sha256Hashes="+url.QueryEscape(f.SHA256),
+			"", ann...)
 		if !prompt.IsText(files[i].Bytes) {
 			require.Equal(t, 400, a.Code, a.Body)
 			require.Contains(t, a.Body.String(), strings.ToLower(made.ID)+"/archive")

@@ -19,7 +19,9 @@ import (
 )
 
 // saveFolder makes the prompt that the SKILL.md of a folder names have its files.
-func saveFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string, d client.FolderDraft, asJSON bool) error {
+func saveFolder(ctx context.Context, std command.Streams, remote *client.Client, dir string,
+	d client.FolderDraft, asJSON bool,
+) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -41,7 +43,10 @@ func saveFolder(ctx context.Context, std command.Streams, remote *client.Client,
 		return err
 	}
 	if asJSON && d.DryRun {
-		return printJSON(std.Out, map[string]any{"name": saved.Found.Name, "version": saved.Found.Version, "outcome": saved.Outcome.String(), "dryRun": true, "files": saved.Changes})
+		return printJSON(std.Out, map[string]any{
+			"name": saved.Found.Name, "version": saved.Found.Version,
+			"outcome": saved.Outcome.String(), "dryRun": true, "files": saved.Changes,
+		})
 	}
 	if asJSON {
 		return printJSON(std.Out, saved.Found.Raw)
@@ -61,7 +66,10 @@ func printSaved(std command.Streams, s client.SavedFolder, dryRun bool) error {
 	var b bytes.Buffer
 	f := s.Found
 	if dryRun {
-		what := map[client.Outcome]string{client.Created: "would be created", client.Updated: "would be updated", client.Unchanged: "unchanged"}[s.Outcome]
+		what := map[client.Outcome]string{
+			client.Created: "would be created", client.Updated: "would be updated",
+			client.Unchanged: "unchanged",
+		}[s.Outcome]
 		fmt.Fprintf(&b, "%s %s", f.Name, what)
 	} else {
 		fmt.Fprintf(&b, "%s@%d %s (%s)", f.Name, f.Version, told(s.Saved), f.ID)
@@ -95,7 +103,9 @@ func counted(files, scripts int) string {
 }
 
 // getFolder writes the files of a version into a folder, or as an archive.
-func getFolder(ctx context.Context, std command.Streams, remote *client.Client, f client.Found, dir, zip string, force bool) error {
+func getFolder(ctx context.Context, std command.Streams, remote *client.Client, f client.Found,
+	dir, zip string, force bool,
+) error {
 	files, archive, err := remote.Folder(ctx, f)
 	if err != nil {
 		return err

@@ -73,20 +73,35 @@ func TestGetOfHostileArchives(t *testing.T) {
 		"the root":            {zipOf(t, entry{"/tmp/evil", 0o644}), foundForms, "begin and end the path with a name"},
 		"a folder of Windows": {zipOf(t, entry{`..\evil`, 0o644}), foundForms, "out of the path"},
 		"a drive":             {zipOf(t, entry{"C:evil", 0o644}), foundForms, "out of the path"},
-		"what git runs":       {zipOf(t, entry{".git/hooks/post-checkout", 0o755}), foundForms, "git takes it for its own"},
-		"a link":              {zipOf(t, entry{"a", fs.ModeSymlink | 0o777}), foundForms, "is a link or a device"},
-		"a link and a file":   {zipOf(t, entry{"a", fs.ModeSymlink | 0o777}, entry{"a/evil", 0o644}), foundForms, "is a link or a device"},
-		"a device":            {zipOf(t, entry{"a", fs.ModeDevice | 0o666}), foundForms, "is a link or a device"},
-		"twice":               {zipOf(t, entry{"a", 0o644}, entry{"a", 0o644}), foundForms, "twice"},
-		"one in two cases":    {zipOf(t, entry{"a", 0o644}, entry{"A", 0o644}), foundForms, "are one where case does not count"},
+		"what git runs": {
+			zipOf(t, entry{".git/hooks/post-checkout", 0o755}),
+			foundForms, "git takes it for its own",
+		},
+		"a link": {zipOf(t, entry{"a", fs.ModeSymlink | 0o777}), foundForms, "is a link or a device"},
+		"a link and a file": {
+			zipOf(t, entry{"a", fs.ModeSymlink | 0o777}, entry{"a/evil", 0o644}),
+			foundForms, "is a link or a device",
+		},
+		"a device": {zipOf(t, entry{"a", fs.ModeDevice | 0o666}), foundForms, "is a link or a device"},
+		"twice":    {zipOf(t, entry{"a", 0o644}, entry{"a", 0o644}), foundForms, "twice"},
+		"one in two cases": {
+			zipOf(t, entry{"a", 0o644}, entry{"A", 0o644}), foundForms,
+			"are one where case does not count",
+		},
 		"a file and a folder": {zipOf(t, entry{"a", 0o644}, entry{"a/b", 0o644}), foundForms, "nothing can be both"},
-		"other files":         {zipOf(t, entry{"a", 0o644}), strings.TrimSuffix(foundForms, "}") + `,"files":{"digest":"sha256:00"}}`, "and the version has sha256:00"},
-		"no archive":          {[]byte("<html>"), foundForms, "this is no ZIP archive"},
+		"other files": {
+			zipOf(t, entry{"a", 0o644}),
+			strings.TrimSuffix(foundForms, "}") + `,"files":{"digest":"sha256:00"}}`, "and the version has sha256:00",
+		},
+		"no archive": {[]byte("<html>"), foundForms, "this is no ZIP archive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serveArchive(t, c.found, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(c.archive) })
 			above := t.TempDir()
-			for _, args := range [][]string{{"-o", filepath.Join(above, "in", "out")}, {"--zip", filepath.Join(above, "out.zip")}} {
+			for _, args := range [][]string{
+				{"-o", filepath.Join(above, "in", "out")},
+				{"--zip", filepath.Join(above, "out.zip")},
+			} {
 				code, out, errs := handler(t, append([]string{"get", "forms", "--user", "ann"}, args...)...)
 				require.Equal(t, command.Failed, code, out+errs)
 				require.Empty(t, out)
@@ -110,7 +125,8 @@ func TestGetCutOff(t *testing.T) {
 	})
 	above := t.TempDir()
 	var out, errs bytes.Buffer
-	code := program().Run(ctx, []string{"get", "forms", "-o", filepath.Join(above, "out"), "--user", "ann"}, command.Streams{Out: &out, Err: &errs})
+	code := program().Run(ctx, []string{"get", "forms", "-o", filepath.Join(above, "out"), "--user", "ann"},
+		command.Streams{Out: &out, Err: &errs})
 	require.Equal(t, command.Failed, code, errs.String())
 	left, err := os.ReadDir(above)
 	require.NoError(t, err)
@@ -120,16 +136,22 @@ func TestGetCutOff(t *testing.T) {
 // TestGetThroughLinks holds that nothing is written through a link that is in the folder, not even
 // with --force, and that no other file is replaced then.
 func TestGetThroughLinks(t *testing.T) {
-	serveArchive(t, foundForms, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(zipOf(t, entry{"a/b", 0o644})) })
+	serveArchive(t, foundForms, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(zipOf(t, entry{"a/b", 0o644}))
+	})
 	other := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(other, "b"), []byte("mine"), 0o600))
 	for name, make := range map[string]func(dir string) error{
 		"to a folder":       func(dir string) error { return os.Symlink(other, filepath.Join(dir, "a")) },
 		"to a folder of it": func(dir string) error { return os.Symlink(".", filepath.Join(dir, "a")) },
-		"to a file":         func(dir string) error { return os.Symlink(filepath.Join(other, "b"), filepath.Join(dir, "SKILL.md")) },
-		"to no file":        func(dir string) error { return os.Symlink(filepath.Join(other, "c"), filepath.Join(dir, "SKILL.md")) },
-		"a file":            func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), nil, 0o600) },
-		"a folder":          func(dir string) error { return os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700) },
+		"to a file": func(dir string) error {
+			return os.Symlink(filepath.Join(other, "b"), filepath.Join(dir, "SKILL.md"))
+		},
+		"to no file": func(dir string) error {
+			return os.Symlink(filepath.Join(other, "c"), filepath.Join(dir, "SKILL.md"))
+		},
+		"a file":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), nil, 0o600) },
+		"a folder": func(dir string) error { return os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -164,10 +186,21 @@ func TestSaveRefusesLinks(t *testing.T) {
 		make func(dir string) error
 		want string
 	}{
-		"a link to a file":    {func(dir string) error { return os.Symlink(other, filepath.Join(dir, "a")) }, `"a" is a link`},
-		"a link to a folder":  {func(dir string) error { return os.Symlink(filepath.Dir(other), filepath.Join(dir, "a")) }, `"a" is a link`},
-		"a link to one of it": {func(dir string) error { return os.Symlink("SKILL.md", filepath.Join(dir, "a")) }, `"a" is a link`},
-		"a link to nothing":   {func(dir string) error { return os.Symlink("none", filepath.Join(dir, "a")) }, `"a" is a link`},
+		"a link to a file": {
+			func(dir string) error { return os.Symlink(other, filepath.Join(dir, "a")) },
+			`"a" is a link`,
+		},
+		"a link to a folder": {func(dir string) error {
+			return os.Symlink(filepath.Dir(other), filepath.Join(dir, "a"))
+		}, `"a" is a link`},
+		"a link to one of it": {
+			func(dir string) error { return os.Symlink("SKILL.md", filepath.Join(dir, "a")) },
+			`"a" is a link`,
+		},
+		"a link to nothing": {
+			func(dir string) error { return os.Symlink("none", filepath.Join(dir, "a")) },
+			`"a" is a link`,
+		},
 		"a socket": {func(dir string) error {
 			t.Chdir(dir) // its path has a limit
 			l, err := net.Listen("unix", "a")

@@ -131,7 +131,8 @@ func TestSkillStory(t *testing.T) {
 	does(command.OK, ``, "get", "pdf-forms", "-o", two)
 	now := formsFolder()
 	delete(now, "a.txt")
-	now["SKILL.md"], now["new.md"], now["scripts/read.py"] = folderFile{formsSkill + "More.\n", false}, folderFile{"new", false}, folderFile{"print()\n", true}
+	now["SKILL.md"], now["new.md"], now["scripts/read.py"] = folderFile{formsSkill + "More.\n", false},
+		folderFile{"new", false}, folderFile{"print()\n", true}
 	require.Equal(t, now, folderOf(t, two))
 	does(command.OK, ``, "get", "pdf-forms@staging", "-o", filepath.Join(work, "one"))
 	require.Equal(t, files, folderOf(t, filepath.Join(work, "one")))
@@ -190,16 +191,42 @@ func TestSaveRefusesFolders(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"no SKILL.md":     {map[string]folderFile{"SKILL.md": {}, "a": {}}, nil, "says no name"},
-		"none":            {map[string]folderFile{"a": {}}, nil, "there is no SKILL.md, which makes a folder a skill: write one, and begin it with\n---\nname: NAME\n"},
-		"small letters":   {map[string]folderFile{"skill.md": {formsSkill, false}}, nil, "call it SKILL.md"},
-		"no head":         {map[string]folderFile{"SKILL.md": {"Text", false}}, nil, "says no name"},
-		"broken head":     {map[string]folderFile{"SKILL.md": {"---\nname: [\n---\n", false}}, nil, "says no name"},
-		"no description":  {map[string]folderFile{"SKILL.md": {"---\nname: a\n---\nText", false}}, nil, "says no description"},
-		"name of no slug": {map[string]folderFile{"SKILL.md": {"---\nname: A B\ndescription: x\n---\nText", false}}, nil, "says no name"},
-		"another name":    {map[string]folderFile{"SKILL.md": {formsSkill, false}}, []string{"--name", "other"}, `you have no prompt "other"`},
-		"a large file":    {map[string]folderFile{"SKILL.md": {formsSkill, false}, "large": {strings.Repeat("x", 4<<20+1), false}}, nil, `file "large": shorten it to at most 4194304 bytes, it has 4194305`},
-		"a device":        {map[string]folderFile{"SKILL.md": {formsSkill, false}, "docs/aux.md": {}}, nil, "Windows takes it for a device"},
+		"no SKILL.md": {map[string]folderFile{"SKILL.md": {}, "a": {}}, nil, "says no name"},
+		"none": {
+			map[string]folderFile{"a": {}},
+			nil,
+			"there is no SKILL.md, which makes a folder a skill: write one, and begin it with\n---\nname: NAME\n",
+		},
+		"small letters": {map[string]folderFile{"skill.md": {formsSkill, false}}, nil, "call it SKILL.md"},
+		"no head":       {map[string]folderFile{"SKILL.md": {"Text", false}}, nil, "says no name"},
+		"broken head":   {map[string]folderFile{"SKILL.md": {"---\nname: [\n---\n", false}}, nil, "says no name"},
+		"no description": {
+			map[string]folderFile{"SKILL.md": {"---\nname: a\n---\nText", false}},
+			nil,
+			"says no description",
+		},
+		"name of no slug": {
+			map[string]folderFile{"SKILL.md": {"---\nname: A B\ndescription: x\n---\nText", false}},
+			nil, "says no name",
+		},
+		"another name": {
+			map[string]folderFile{"SKILL.md": {formsSkill, false}},
+			[]string{"--name", "other"},
+			`you have no prompt "other"`,
+		},
+		"a large file": {
+			map[string]folderFile{
+				"SKILL.md": {formsSkill, false},
+				"large":    {strings.Repeat("x", 4<<20+1), false},
+			},
+			nil,
+			`file "large": shorten it to at most 4194304 bytes, it has 4194305`,
+		},
+		"a device": {
+			map[string]folderFile{"SKILL.md": {formsSkill, false}, "docs/aux.md": {}},
+			nil,
+			"Windows takes it for a device",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -219,8 +246,10 @@ func TestSaveRefusesFolders(t *testing.T) {
 	require.Contains(t, does(command.Failed, `^$`, "save", dir), "a version has at most 256 files, these are 257")
 	require.NoError(t, os.Remove(filepath.Join(dir, "more", "256")))
 	does(command.OK, `^pdf-forms@1 created`, "save", dir)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(strings.Replace(formsSkill, "pdf-forms", "other", 1)), 0o600))
-	require.Contains(t, does(command.Failed, `^$`, "save", dir, "--name", "pdf-forms"), `the SKILL.md is named "other" and your prompt "pdf-forms" is the skill "pdf-forms"`)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "SKILL.md"),
+		[]byte(strings.Replace(formsSkill, "pdf-forms", "other", 1)), 0o600))
+	require.Contains(t, does(command.Failed, `^$`, "save", dir, "--name", "pdf-forms"),
+		`the SKILL.md is named "other" and your prompt "pdf-forms" is the skill "pdf-forms"`)
 	does(command.Failed, `^$`, "get", "other")
 }
 
@@ -243,7 +272,8 @@ func TestFolderOfSkills(t *testing.T) {
 	// Changed here: one version of all of it.
 	makeFolder(t, forms, map[string]folderFile{"scripts/fill.py": {"#!/bin/sh\n", true}, "new/a.md": {"new", false}})
 	require.NoError(t, os.Remove(filepath.Join(forms, "a.txt")))
-	d.does(command.LeftOut, `(?s)^pdf-forms/SKILL.md: changed here\n.*\+\+\+ pdf-forms/new/a.md\n.*\+#!/bin/sh\n`, "diff")
+	d.does(command.LeftOut, `(?s)^pdf-forms/SKILL.md: changed here\n.*\+\+\+ pdf-forms/new/a.md\n.*\+#!/bin/sh\n`,
+		"diff")
 	d.does(command.OK, `^$`, "pull")
 	d.does(command.OK, `^would push pdf-forms/SKILL.md\n$`, "push", "--dry-run")
 	d.does(command.OK, `^pushed pdf-forms/SKILL.md\n$`, "push", "--message", "Faster")
@@ -293,7 +323,11 @@ func TestFolderOfSkills(t *testing.T) {
 
 	// A new one, one that was a file alone, and one that was moved.
 	d.saves("greeting")
-	makeFolder(t, d.dir, map[string]folderFile{"skills/review/SKILL.md": {skill, false}, "skills/review/references/a.md": {"a", false}, "one/SKILL.md": {strings.Replace(skill, "review", "one", 1), false}})
+	makeFolder(t, d.dir, map[string]folderFile{
+		"skills/review/SKILL.md":        {skill, false},
+		"skills/review/references/a.md": {"a", false},
+		"one/SKILL.md":                  {strings.Replace(skill, "review", "one", 1), false},
+	})
 	d.does(command.OK, `^created one/SKILL.md\ncreated skills/review/SKILL.md\n$`, "push")
 	makeFolder(t, d.dir, map[string]folderFile{"one/run.sh": {"#!/bin/sh\n", true}})
 	require.NoError(t, os.Rename(forms, filepath.Join(d.dir, "skills", "forms")))
@@ -331,7 +365,10 @@ func TestImportOfSkills(t *testing.T) {
 	does := newShop(t)
 	dir := t.TempDir()
 	makeFolder(t, filepath.Join(dir, "skills", "pdf-forms"), formsFolder())
-	makeFolder(t, dir, map[string]folderFile{"review/SKILL.md": {skill, false}, "greeting.md": {"---\nname: greeting\n---\nHello", false}, "x.png": {"x", false}})
+	makeFolder(t, dir, map[string]folderFile{
+		"review/SKILL.md": {skill, false},
+		"greeting.md":     {"---\nname: greeting\n---\nHello", false}, "x.png": {"x", false},
+	})
 	errs := does(command.OK, `created 3`, "import", dir, "--public")
 	require.Contains(t, errs, "x.png holds no prompt\n")
 	out := filepath.Join(t.TempDir(), "out")

@@ -29,7 +29,10 @@ func skillsCommand() command.Command {
 				for i, s := range b.Skills {
 					list[i] = map[string]any{"name": s.Name, "characters": s.Characters, "cut": s.Cut}
 				}
-				return printJSON(std.Out, map[string]any{"characters": b.Characters, "limit": b.Limit(), "skills": list})
+				return printJSON(std.Out, map[string]any{
+					"characters": b.Characters,
+					"limit":      b.Limit(), "skills": list,
+				})
 			}
 			rows := [][]string{{"CHARACTERS", "SKILL", ""}}
 			for _, s := range b.Skills {
@@ -44,7 +47,8 @@ func skillsCommand() command.Command {
 					return err
 				}
 			}
-			_, err = fmt.Fprintf(std.Err, "characters: %d of %d; descriptions that are dropped: %d\n", b.Characters, b.Limit(), b.Cut())
+			_, err = fmt.Fprintf(std.Err, "characters: %d of %d; descriptions that are dropped: %d\n",
+				b.Characters, b.Limit(), b.Cut())
 			return err
 		}
 	})
@@ -59,7 +63,8 @@ func skillsOf(args []string) (handle, collection string, err error) {
 	of, isOwner := strings.CutPrefix(handle, "@")
 	switch {
 	case len(args) > 1, both && (!isOwner || collection == ""), of == "":
-		return "", "", command.UsageError("skills: name one owner as @HANDLE, or one collection as SLUG or @HANDLE/SLUG")
+		return "", "", command.UsageError(
+			"skills: name one owner as @HANDLE, or one collection as SLUG or @HANDLE/SLUG")
 	case !isOwner:
 		return "", handle, nil
 	}

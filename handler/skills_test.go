@@ -18,7 +18,8 @@ func TestSkills(t *testing.T) {
 	_, address := startLocal(t, t.TempDir())
 	send := func(path, body string) {
 		t.Helper()
-		status, answer := apptest.Send(t, http.MethodPost, address+"/api/v1"+path, body, "Content-Type", "application/json", "X-Dev-User", "ann")
+		status, answer := apptest.Send(t, http.MethodPost, address+"/api/v1"+path, body, "Content-Type",
+			"application/json", "X-Dev-User", "ann")
 		require.Equal(t, http.StatusCreated, status, answer)
 	}
 	run := func(user string, args ...string) (out, errs string) {
@@ -81,7 +82,8 @@ func TestSaveAfterRecall(t *testing.T) {
 	save("one")
 	out, _ := save("two")
 	id := out[strings.Index(out, "(")+1:][:26]
-	status, answer := apptest.Send(t, http.MethodPost, address+"/api/v1/prompts/"+id+"/versions/2/recall", `{"reason":"It lies"}`, "Content-Type", "application/json", "X-Dev-User", "ann")
+	status, answer := apptest.Send(t, http.MethodPost, address+"/api/v1/prompts/"+id+"/versions/2/recall",
+		`{"reason":"It lies"}`, "Content-Type", "application/json", "X-Dev-User", "ann")
 	require.Equal(t, http.StatusNoContent, status, answer)
 	out, errs := save("two")
 	require.Contains(t, out, "pdf-forms@2 unchanged")

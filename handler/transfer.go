@@ -46,13 +46,15 @@ func callerFlags(flags *flag.FlagSet) *caller {
 	var c caller
 	flags.StringVar(&c.url, "url", "", "`address` of the deployment or of \"handler local\" (default "+defaultURL+")")
 	flags.StringVar(&c.user, "user", "", "`name` to call as, for services in dev mode (default PROMPTHUB_USER, else the user of the operating system)")
-	flags.StringVar(&c.token, "token", "", "bearer `token` to call with; PROMPTHUB_TOKEN keeps it out of the list of processes")
+	flags.StringVar(&c.token, "token", "",
+		"bearer `token` to call with; PROMPTHUB_TOKEN keeps it out of the list of processes")
 	return &c
 }
 
 // workspaceFlag is the flag of commands that act on one's own prompts.
 func (c *caller) workspaceFlag(flags *flag.FlagSet) {
-	flags.StringVar(&c.workspace, "workspace", "", "`handle` of a workspace of yours, whose prompts take the place of your own")
+	flags.StringVar(&c.workspace, "workspace", "",
+		"`handle` of a workspace of yours, whose prompts take the place of your own")
 }
 
 // client returns the client that the flags ask for.
@@ -66,7 +68,10 @@ func (c *caller) client() (*client.Client, error) {
 	case c.token == "" && c.user == "":
 		c.user = defaultUser()
 	}
-	made, err := client.New(client.Config{URL: c.url, User: c.user, Token: c.token, Workspace: strings.TrimPrefix(c.workspace, "@")})
+	made, err := client.New(client.Config{
+		URL: c.url, User: c.user, Token: c.token,
+		Workspace: strings.TrimPrefix(c.workspace, "@"),
+	})
 	if err != nil {
 		return nil, command.UsageError("--url or PROMPTHUB_URL: " + err.Error())
 	}
@@ -102,7 +107,8 @@ func (c *importing) visibility() (prompt.Visibility, error) {
 
 func importCommand() command.Command {
 	return command.Command{
-		Name: "import", Args: []string{"[FILE]"}, Short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
+		Name: "import", Args: []string{"[FILE]"},
+		Short: "create prompts out of files of many programs, a folder or a ZIP, by the API",
 		Long: `Creates a prompt out of each row of FILE ("-" is standard input), through the HTTP API. FILE is a file, a folder or a
 ZIP archive. The name of a file says what it is, or else what is in it: SKILL.md, *.prompt.yml, *.prompt, *.prompty,
 *.prompt.md, Markdown, JSON of Langfuse, LangChain, Open WebUI or prompts.chat, lists of messages, YAML of Semantic Kernel and
@@ -131,11 +137,14 @@ that moved there, unless they were moved here since. Prompts of such names with 
 		Setup: func(flags *flag.FlagSet) command.Action {
 			c := &importing{caller: callerFlags(flags), asJSON: jsonFlag(flags)}
 			c.caller.workspaceFlag(flags)
-			flags.BoolVar(&c.asContributor, "as-contributor", false, "call as the first contributor of each row, for services in dev mode")
-			flags.BoolVar(&c.update, "update", false, "give prompts that there are by their names new versions, instead of creating second ones")
+			flags.BoolVar(&c.asContributor, "as-contributor", false,
+				"call as the first contributor of each row, for services in dev mode")
+			flags.BoolVar(&c.update, "update", false,
+				"give prompts that there are by their names new versions, instead of creating second ones")
 			c.syntax = syntaxFlag(flags, "in which placeholders are written anew, such as {x} of an f-string, which is not filled in here; files are kept as they are", format.Imported()...)
 			flags.Var(&c.page, "encoding", "`name` of the code page that files are saved in which are neither UTF-8 nor UTF-16, such as windows-1250, shift_jis or ibm850; else it is guessed, with a warning")
-			flags.BoolVar(&c.account, "account", false, "FILE is what export --account wrote: make its prompts with all their versions and labels")
+			flags.BoolVar(&c.account, "account", false,
+				"FILE is what export --account wrote: make its prompts with all their versions and labels")
 			flags.BoolVar(&c.public, "public", false, "everybody may see prompts whose file does not say who may")
 			flags.BoolVar(&c.private, "private", false, "only the caller may see them, which is the default")
 			flags.StringVar(&c.key, "key", "", "with --update, `column` or member of each row that has the name; else name, or the slug of the title. With --from, the key itself, which others on the machine can read")
@@ -244,13 +253,16 @@ func (c *importing) maker(ctx context.Context, from string) (client.Maker, []str
 		return nil, nil, err
 	}
 	if c.asContributor && c.update {
-		return nil, nil, command.UsageError("--as-contributor and --update exclude each other: names are those of one caller")
+		return nil, nil, command.UsageError(
+			"--as-contributor and --update exclude each other: names are those of one caller")
 	}
 	if c.asContributor && c.caller.workspace != "" {
-		return nil, nil, command.UsageError("--as-contributor and --workspace exclude each other: the prompts are the workspace's")
+		return nil, nil, command.UsageError(
+			"--as-contributor and --workspace exclude each other: the prompts are the workspace's")
 	}
 	if c.asContributor && c.caller.token != "" {
-		return nil, nil, command.UsageError("--as-contributor and --token exclude each other: a token says who is calling")
+		return nil, nil, command.UsageError(
+			"--as-contributor and --token exclude each other: a token says who is calling")
 	}
 	if _, err := remote.Owner(ctx); err != nil {
 		return nil, nil, err
@@ -292,7 +304,8 @@ func (c *importing) withFiles(from string, remote *client.Client, do client.Make
 			return do(ctx, row)
 		}
 		return remote.MakeFolder(ctx, client.FolderDraft{
-			Name: slug, Slug: slug, Files: files, Public: row.Visibility == string(prompt.Public), NewOnly: !c.update, KeepBits: runtime.GOOS == "windows",
+			Name: slug, Slug: slug, Files: files, Public: row.Visibility == string(prompt.Public), NewOnly: !c.update,
+			KeepBits: runtime.GOOS == "windows",
 		})
 	}
 }
@@ -306,7 +319,8 @@ func readFile(in io.Reader, name string) ([]byte, error) {
 
 func exportCommand() command.Command {
 	return command.Command{
-		Name: "export", Short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
+		Name:  "export",
+		Short: "write the caller's own prompts as JSON Lines, or as files of another program, by the API",
 		Long: `Writes the caller's own prompts, newest first, one JSON object on a line, with all versions and labels. import reads them. With --format
 and --to it writes a file for each prompt instead, and says on standard error what such files cannot hold; at a file that is
 there already it stops. With --account it writes the profile, each prompt with all its versions and labels, and votes,
@@ -318,7 +332,8 @@ times and ids are each service's own.`,
 			as := formatFlag(flags, format.Formats())
 			syntax := exportSyntax(flags)
 			to := flags.String("to", "", "`folder` to write files into, with --format")
-			account := flags.Bool("account", false, "the whole account: profile, prompts with their versions and labels, and votes")
+			account := flags.Bool("account", false,
+				"the whole account: profile, prompts with their versions and labels, and votes")
 			return func(ctx context.Context, std command.Streams, _ []string) error {
 				if (as.Format == "") != (*to == "") {
 					return command.UsageError("export: --format and --to go together")
@@ -456,7 +471,9 @@ func export(ctx context.Context, std command.Streams, c *caller, as writing, to 
 }
 
 // save writes one prompt into a folder, by its slug.
-func (as writing) save(ctx context.Context, std command.Streams, remote *client.Client, to *os.Root, mine client.Prompt) error {
+func (as writing) save(ctx context.Context, std command.Streams, remote *client.Client,
+	to *os.Root, mine client.Prompt,
+) error {
 	named := mine.Document
 	named.Name = cmp.Or(mine.Slug, mine.Name)
 	name := as.Format.Path(named)
@@ -502,7 +519,9 @@ func (as writing) print(ctx context.Context, std command.Streams, remote *client
 
 // file returns a prompt as a file and tells what is lost. The service makes it: it has the files
 // that versions were made of.
-func (as writing) file(ctx context.Context, std command.Streams, remote *client.Client, id string, version int64, name string) ([]byte, error) {
+func (as writing) file(ctx context.Context, std command.Streams, remote *client.Client, id string, version int64,
+	name string,
+) ([]byte, error) {
 	b, loss, err := remote.File(ctx, id, version, as.Format, as.Syntax)
 	if err != nil {
 		return nil, fmt.Errorf("%.60s: %w", name, err)

@@ -30,12 +30,18 @@ const (
 
 // released are the platforms of a release.
 var released = []platform{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"},
+	{"linux", "arm64"},
+	{"darwin", "amd64"},
+	{"darwin", "arm64"},
+	{"windows", "amd64"},
+	{"windows", "arm64"},
 }
 
 // accompanying are the files that each archive has with the program, under the same names.
 var accompanying = []string{
-	"LICENSE", "docs/self-host.md", "deploy/Caddyfile", "deploy/compose.yml", "deploy/prompthub.env.example", "deploy/prompthub.service",
+	"LICENSE", "docs/self-host.md", "deploy/Caddyfile", "deploy/compose.yml",
+	"deploy/prompthub.env.example", "deploy/prompthub.service",
 }
 
 // versions are those of semantic versioning, as a tag has them. None has a character that would end
@@ -92,7 +98,8 @@ func runRelease(ctx context.Context, args []string, out io.Writer) error {
 
 // head returns the commit that a release is built from, and whether the source has changes.
 func head(ctx context.Context, root string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty= with changes")
+	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=40",
+		"--exclude=*", "--dirty= with changes")
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -124,7 +131,8 @@ func releaseFor(ctx context.Context, root, out, version, commit string, p platfo
 		built += ".exe"
 	}
 	const variable = "-X 'prompthub/internal/host/command."
-	if err := build(ctx, root, built, p, variable+"release="+version+"'", variable+"releaseCommit="+commit+"'"); err != nil {
+	if err := build(ctx, root, built, p, variable+"release="+version+"'",
+		variable+"releaseCommit="+commit+"'"); err != nil {
 		return err
 	}
 	if err := components(built, filepath.Join(out, name+".cdx.json"), version); err != nil {
@@ -177,7 +185,10 @@ func components(built, out, version string) (err error) {
 	}
 	of := func(module, version string) cdx.Component {
 		url := "pkg:golang/" + module + "@" + version
-		return cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: module, Version: version, PackageURL: url}
+		return cdx.Component{
+			BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: module,
+			Version: version, PackageURL: url,
+		}
 	}
 	self := of(info.Main.Path, version)
 	self.Type = cdx.ComponentTypeApplication

@@ -98,7 +98,8 @@ func TestOtherPlatforms(t *testing.T) {
 		t.Skip("reads the source of all that the program imports")
 	}
 	for _, p := range []platform{{"windows", "amd64"}, {"darwin", "arm64"}} {
-		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./handler")
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps",
+			"-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./handler")
 		cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
 		out, err := cmd.Output()
 		require.NoError(t, err)
@@ -203,7 +204,10 @@ func headers(t *testing.T, program string, p platform) {
 		f, err := pe.Open(program)
 		require.NoError(t, err)
 		defer f.Close()
-		require.Equal(t, map[string]uint16{"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}[p.arch], f.Machine)
+		require.Equal(t, map[string]uint16{
+			"amd64": pe.IMAGE_FILE_MACHINE_AMD64,
+			"arm64": pe.IMAGE_FILE_MACHINE_ARM64,
+		}[p.arch], f.Machine)
 	}
 }
 

@@ -106,13 +106,15 @@ func TestStageRefuses(t *testing.T) {
 		t.Parallel()
 		root := repository(t)
 		require.NoError(t, os.WriteFile(filepath.Join(root, "functions", "function.json"), nil, 0o644))
-		require.ErrorContains(t, stage(t.Context(), root, filepath.Join(t.TempDir(), "app"), thisMachine()), "no folder of a function")
+		require.ErrorContains(t, stage(t.Context(), root, filepath.Join(t.TempDir(), "app"), thisMachine()),
+			"no folder of a function")
 	})
 	t.Run("a handler that does not build", func(t *testing.T) {
 		t.Parallel()
 		root := repository(t)
 		require.NoError(t, os.WriteFile(filepath.Join(root, "handler", "main.go"), []byte("package main"), 0o644))
-		require.ErrorContains(t, stage(t.Context(), root, filepath.Join(t.TempDir(), "app"), thisMachine()), "build the handler")
+		require.ErrorContains(t, stage(t.Context(), root, filepath.Join(t.TempDir(), "app"), thisMachine()),
+			"build the handler")
 	})
 }
 
@@ -169,15 +171,18 @@ func TestRunOfASibling(t *testing.T) {
 	t.Chdir(repository(t))
 	sibling := filepath.Join("apps", "other")
 	for name, text := range map[string]string{
-		"handler/main.go": "package main\n\nfunc main() { print(\"other\") }\n", "host.json": `{"version":"2.0","other":1}`,
+		"handler/main.go":               "package main\n\nfunc main() { print(\"other\") }\n",
+		"host.json":                     `{"version":"2.0","other":1}`,
 		"functions/notes/function.json": `{"name":"notes"}`,
 	} {
 		path := filepath.Join(sibling, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	require.NoError(t, run(t.Context(), []string{"-app", sibling, "-out", "dist/app", "-zip", "dist/app.zip"}, io.Discard))
-	require.Equal(t, []string{"handler", "host.json", "notes/function.json"}, files(t, "dist/app"), "the working directory is that of the application now")
+	require.NoError(t, run(t.Context(), []string{"-app", sibling, "-out", "dist/app", "-zip", "dist/app.zip"},
+		io.Discard))
+	require.Equal(t, []string{"handler", "host.json", "notes/function.json"}, files(t, "dist/app"),
+		"the working directory is that of the application now")
 	require.Contains(t, content(t, "dist/app/host.json"), "other")
 	require.FileExists(t, "dist/app.zip")
 	require.NoDirExists(t, "../../dist")
@@ -190,7 +195,8 @@ func TestStartWithoutFunc(t *testing.T) {
 	err := run(t.Context(), []string{"start", "-out", "dist/local"}, nil)
 	require.ErrorContains(t, err, `staged in dist/local, but "func" is not installed`)
 	require.ErrorContains(t, err, "npm install --global azure-functions-core-tools@4")
-	require.Equal(t, append(slices.Clone(staged[:2]), "local.settings.json", "me/function.json", "tags/function.json"), files(t, "dist/local"))
+	require.Equal(t, append(slices.Clone(staged[:2]), "local.settings.json", "me/function.json", "tags/function.json"),
+		files(t, "dist/local"))
 }
 
 // withoutFunc leaves nothing on the path but go, and returns a directory on it.
@@ -220,7 +226,8 @@ func TestStartRunsFuncInTheStagedDirectory(t *testing.T) {
 	require.Equal(t, own, content(t, "dist/local", "local.settings.json"))
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "func"), []byte("#!/bin/sh\nexit 3\n"), 0o755))
-	require.ErrorContains(t, run(t.Context(), []string{"start", "-out", "dist/local"}, nil), "func start: exit status 3")
+	require.ErrorContains(t, run(t.Context(), []string{"start", "-out", "dist/local"}, nil),
+		"func start: exit status 3")
 }
 
 func TestWriteSettings(t *testing.T) {

@@ -34,8 +34,10 @@ func (h hook) check(ctx context.Context) error {
 			"run \"azd env set ENTRA_SIGN_IN create\", or choose another way from docs/deploy.md, Who may call")
 	}
 	if err := h.program(ctx, given); err != nil {
-		why := strings.NewReplacer("setting TAGS ", "setting TAGS, the variable PROMPTHUB_TAGS, ", "setting LOG_LEVEL ", "setting LOG_LEVEL, the variable PROMPTHUB_LOG_LEVEL, ")
-		return fmt.Errorf("PromptHub would not start with these variables, correct them with azd env set: %s", why.Replace(err.Error()))
+		why := strings.NewReplacer("setting TAGS ", "setting TAGS, the variable PROMPTHUB_TAGS, ", "setting LOG_LEVEL ",
+			"setting LOG_LEVEL, the variable PROMPTHUB_LOG_LEVEL, ")
+		return fmt.Errorf("PromptHub would not start with these variables, correct them with azd env set: %s",
+			why.Replace(err.Error()))
 	}
 	return nil
 }
@@ -63,7 +65,10 @@ func (h hook) values() (map[string]string, error) {
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
-	values := map[string]string{"ENTRA_SIGN_IN": h.getenv("ENTRA_SIGN_IN"), "ENTRA_ASSIGNMENT_REQUIRED": h.getenv("ENTRA_ASSIGNMENT_REQUIRED")}
+	values := map[string]string{
+		"ENTRA_SIGN_IN":             h.getenv("ENTRA_SIGN_IN"),
+		"ENTRA_ASSIGNMENT_REQUIRED": h.getenv("ENTRA_ASSIGNMENT_REQUIRED"),
+	}
 	var problems []error
 	for name, param := range infra.Params(string(bicep)) {
 		from := variable.FindStringSubmatch(file.Parameters[name].Value)
@@ -207,7 +212,8 @@ func settings(values, more map[string]string) map[string]string {
 		all["AUTH_MODE"], all["JWT_ISSUER"], all["JWT_AUDIENCE"] = "jwt", values["JWT_ISSUER"], values["JWT_AUDIENCE"]
 	}
 	for name, value := range map[string]string{
-		"AUTH_TENANTS": values["AUTH_TENANTS"], "TABLE_PREFIX": values["TABLE_PREFIX"], "TAGS": values["PROMPTHUB_TAGS"],
+		"AUTH_TENANTS": values["AUTH_TENANTS"], "TABLE_PREFIX": values["TABLE_PREFIX"],
+		"TAGS":         values["PROMPTHUB_TAGS"],
 		"CORS_ORIGINS": strings.Join(list(values["CORS_ORIGINS"]), ","),
 	} {
 		if value != "" {

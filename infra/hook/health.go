@@ -60,7 +60,8 @@ func (h hook) healthy(ctx context.Context) error {
 
 // errNotConfigured is a setting that the application refuses: it stays refused however long one
 // waits.
-var errNotConfigured = errors.New("the application is not configured; correct the variable with azd env set, then run azd provision")
+var errNotConfigured = errors.New(
+	"the application is not configured; correct the variable with azd env set, then run azd provision")
 
 func (h hook) answers(ctx context.Context, url string) error {
 	a, err := h.get(ctx, url, "")
@@ -93,6 +94,7 @@ func (h hook) tokens(ctx context.Context, url string) error {
 		return nil
 	}
 	fmt.Fprintf(h.out, "WARNING: a wrong access token in the header Authorization was answered %d by the platform, not by PromptHub: %.300s\n"+
-		"Programs must send their access tokens in the header X-Api-Key instead. Please report this.\n", a.status, a.body)
+		"Programs must send their access tokens in the header X-Api-Key instead. Please report this.\n",
+		a.status, a.body)
 	return nil
 }

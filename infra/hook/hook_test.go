@@ -44,8 +44,9 @@ func newCloud(t *testing.T) *cloud {
 	return &cloud{
 		t: t, env: map[string]string{"ENTRA_SIGN_IN": "create", "AZURE_ENV_NAME": "dev"}, tenant: "T1",
 		objects: map[string]map[string]any{}, hidden: map[string]int{},
-		token: answer{401, `{"status":401,"code":"UNAUTHENTICATED","detail":"the access token is not complete"}`}, unready: answer{503, ""},
-		fails: func(string, int) (error, error) { return nil, nil },
+		token:   answer{401, `{"status":401,"code":"UNAUTHENTICATED","detail":"the access token is not complete"}`},
+		unready: answer{503, ""},
+		fails:   func(string, int) (error, error) { return nil, nil },
 	}
 }
 
@@ -168,7 +169,8 @@ func (c *cloud) complete() {
 	c.t.Helper()
 	name := c.env["ENTRA_UNIQUE_NAME"]
 	require.Regexp(c.t, `^prompthub-dev-r\d+$`, name)
-	require.ElementsMatch(c.t, []string{"applications(uniqueName='" + name + "')", "servicePrincipals(id)"}, slices.Collect(maps.Keys(c.objects)))
+	require.ElementsMatch(c.t, []string{"applications(uniqueName='" + name + "')", "servicePrincipals(id)"},
+		slices.Collect(maps.Keys(c.objects)))
 	app := c.objects["applications(uniqueName='"+name+"')"]
 	require.Equal(c.t, "PromptHub dev", app["displayName"])
 	require.Equal(c.t, "AzureADMyOrg", app["signInAudience"])
@@ -260,7 +262,8 @@ func TestCallback(t *testing.T) {
 	require.ErrorContains(t, c.do("postprovision"), "run azd provision first")
 	require.NoError(t, c.do("preprovision"))
 	maps.Copy(c.env, map[string]string{
-		"FUNCTION_APP_URL": "https://f.example", "CUSTOM_DOMAIN": "p.example", "ENTRA_ISSUER": "https://login.example/t1/v2.0", "IDENTITY_PRINCIPAL_ID": "i-1",
+		"FUNCTION_APP_URL": "https://f.example", "CUSTOM_DOMAIN": "p.example",
+		"ENTRA_ISSUER": "https://login.example/t1/v2.0", "IDENTITY_PRINCIPAL_ID": "i-1",
 	})
 	for range 2 {
 		require.NoError(t, c.do("postprovision"))
@@ -268,7 +271,10 @@ func TestCallback(t *testing.T) {
 	app := "applications(uniqueName='" + c.env["ENTRA_UNIQUE_NAME"] + "')"
 	web := func() map[string]any { return c.objects[app]["web"].(map[string]any) }
 	uris := []any{"https://f.example/.auth/login/aad/callback", "https://p.example/.auth/login/aad/callback"}
-	require.Equal(t, map[string]any{"redirectUris": uris, "implicitGrantSettings": map[string]any{"enableIdTokenIssuance": true}}, web())
+	require.Equal(t, map[string]any{
+		"redirectUris":          uris,
+		"implicitGrantSettings": map[string]any{"enableIdTokenIssuance": true},
+	}, web())
 	// An administrator adds a name of their own by hand.
 	uris = append([]any{"https://own.example/.auth/login/aad/callback"}, uris...)
 	web()["redirectUris"] = uris
@@ -427,7 +433,8 @@ func TestVariablesOfSiblings(t *testing.T) {
 		h := hook{root: filepath.Dir(file), lookup: func(k string) (string, bool) { v, ok := env[k]; return v, ok }}
 		require.NoError(t, h.do(t.Context(), []string{"variables"}), file)
 		for name, value := range map[string]string{
-			"INSTANCE_MEMORY_MB": "1024", "MAXIMUM_INSTANCE_COUNT": "0", "LOG_DAILY_GB": "-1", "QUEUE_PREFIX": strings.Repeat("q", 31), "ALERT_EMAIL": `"a"`,
+			"INSTANCE_MEMORY_MB": "1024", "MAXIMUM_INSTANCE_COUNT": "0", "LOG_DAILY_GB": "-1",
+			"QUEUE_PREFIX": strings.Repeat("q", 31), "ALERT_EMAIL": `"a"`,
 		} {
 			env = map[string]string{"AZURE_ENV_NAME": "dev", name: value}
 			require.ErrorContains(t, h.do(t.Context(), []string{"variables"}), name, file)
@@ -456,7 +463,10 @@ func TestCheckOfSignIn(t *testing.T) {
 func TestCheckOfBudget(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	c.env = map[string]string{"ENTRA_CLIENT_ID": "app-2", "BUDGET_AMOUNT": "20", "BUDGET_START": "2026-12-01", "ALERT_EMAIL": "a@example.org"}
+	c.env = map[string]string{
+		"ENTRA_CLIENT_ID": "app-2", "BUDGET_AMOUNT": "20", "BUDGET_START": "2026-12-01",
+		"ALERT_EMAIL": "a@example.org",
+	}
 	require.NoError(t, c.do("preprovision"))
 	c.env["BUDGET_START"] = "2026-11-01"
 	require.NoError(t, c.do("preprovision"), "this month")
@@ -491,7 +501,10 @@ func TestSettingsAreThoseOfBicep(t *testing.T) {
 			always = append(always, m[1])
 		}
 	}
-	values := map[string]string{"AUTH_TENANTS": "t", "TABLE_PREFIX": "T", "PROMPTHUB_TAGS": "a", "CORS_ORIGINS": "https://a.example"}
+	values := map[string]string{
+		"AUTH_TENANTS": "t", "TABLE_PREFIX": "T", "PROMPTHUB_TAGS": "a",
+		"CORS_ORIGINS": "https://a.example",
+	}
 	jwt := maps.Clone(values)
 	jwt["JWT_ISSUER"] = "i"
 	values["ENTRA_CLIENT_ID"] = "e"
@@ -500,7 +513,11 @@ func TestSettingsAreThoseOfBicep(t *testing.T) {
 	}
 	// What Azure alone knows, and what the platform adds.
 	azures := func(name string) bool {
-		return slices.Contains([]string{"APPLICATIONINSIGHTS_CONNECTION_STRING", "APPLICATIONINSIGHTS_AUTHENTICATION_STRING", "FRONT_DOOR_ID", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID"}, name)
+		return slices.Contains([]string{
+			"APPLICATIONINSIGHTS_CONNECTION_STRING",
+			"APPLICATIONINSIGHTS_AUTHENTICATION_STRING", "FRONT_DOOR_ID", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID",
+		},
+			name)
 	}
 	want = append(slices.DeleteFunc(want, azures), "FUNCTIONS_CUSTOMHANDLER_PORT", "WEBSITE_AUTH_ENABLED")
 	slices.Sort(got)
@@ -550,7 +567,12 @@ func TestTokensReachTheApplication(t *testing.T) {
 	require.NoError(t, c.do("postdeploy"))
 	require.Contains(t, c.out.String(), "reaches the application")
 	require.Contains(t, c.out.String(), `/api/v1/ready was answered {"status":"ok"}`)
-	for _, other := range []answer{{401, `{"status":401,"detail":"a page of the platform"}`}, {401, "You do not have permission to view this directory or page."}, {403, ""}, {200, "{}"}} {
+	for _, other := range []answer{
+		{401, `{"status":401,"detail":"a page of the platform"}`},
+		{401, "You do not have permission to view this directory or page."},
+		{403, ""},
+		{200, "{}"},
+	} {
 		c.out.Reset()
 		c.token = other
 		require.NoError(t, c.do("postdeploy"))

@@ -30,7 +30,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	h := hook{root: ".", lookup: os.LookupEnv, out: os.Stdout, run: execute, program: program, wait: wait, get: get, now: time.Now, random: rand.Text}
+	h := hook{
+		root: ".", lookup: os.LookupEnv, out: os.Stdout, run: execute, program: program, wait: wait, get: get,
+		now: time.Now, random: rand.Text,
+	}
 	if err := h.do(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "hook:", err)
 		os.Exit(1)
@@ -148,7 +151,10 @@ func (h hook) retry(ctx context.Context, what string, step func() error) error {
 // final reports an error that no further try takes away: the user lacks a right, a login or a
 // program.
 func final(err error) bool {
-	for _, sign := range []string{"Authorization_RequestDenied", "Insufficient privileges", "Forbidden", "az login", "executable file not found"} {
+	for _, sign := range []string{
+		"Authorization_RequestDenied", "Insufficient privileges", "Forbidden", "az login",
+		"executable file not found",
+	} {
 		if strings.Contains(err.Error(), sign) {
 			return true
 		}

@@ -53,7 +53,8 @@ func (h hook) register(ctx context.Context) error {
 		do   func() error
 	}{
 		{"create the app registration", func() error {
-			return h.upsert(ctx, "applications(uniqueName='"+name+"')", application("PromptHub "+h.getenv("AZURE_ENV_NAME")))
+			return h.upsert(ctx, "applications(uniqueName='"+name+"')",
+				application("PromptHub "+h.getenv("AZURE_ENV_NAME")))
 		}},
 		{"read its id", func() (err error) {
 			id, err = h.read(ctx, "applications(uniqueName='"+name+"')", "appId", "tsv")
@@ -167,7 +168,8 @@ func (h hook) remove(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("%w\nThe app registration stays: run az ad app delete --id %s", err, h.getenv("ENTRA_CLIENT_ID"))
+		return fmt.Errorf("%w\nThe app registration stays: run az ad app delete --id %s",
+			err, h.getenv("ENTRA_CLIENT_ID"))
 	}
 	return errors.Join(h.forget(ctx, "ENTRA_CLIENT_ID"), h.forget(ctx, "ENTRA_UNIQUE_NAME"))
 }
@@ -250,7 +252,8 @@ func (h hook) assignment(ctx context.Context, id string) error {
 		return nil
 	}
 	return h.retry(ctx, "say who is let in", func() error {
-		return h.patch(ctx, "servicePrincipals(appId='"+id+"')", map[string]any{"appRoleAssignmentRequired": required == "true"})
+		return h.patch(ctx, "servicePrincipals(appId='"+id+"')",
+			map[string]any{"appRoleAssignmentRequired": required == "true"})
 	})
 }
 
@@ -274,8 +277,10 @@ func api() map[string]any {
 		"requestedAccessTokenVersion": 2,
 		"oauth2PermissionScopes": []any{map[string]any{
 			"id": accessID, "value": "access", "type": "User", "isEnabled": true,
-			"adminConsentDisplayName": "Use PromptHub", "adminConsentDescription": "Read, write and vote on prompts as the user.",
-			"userConsentDisplayName": "Use PromptHub", "userConsentDescription": "Read, write and vote on prompts as you.",
+			"adminConsentDisplayName": "Use PromptHub",
+			"adminConsentDescription": "Read, write and vote on prompts as the user.",
+			"userConsentDisplayName":  "Use PromptHub",
+			"userConsentDescription":  "Read, write and vote on prompts as you.",
 		}},
 	}
 }
@@ -284,7 +289,9 @@ func api() map[string]any {
 // for the scope, which must exist by then.
 func exposed(id string) map[string]any {
 	granted := api()
-	granted["preAuthorizedApplications"] = []any{map[string]any{"appId": azureCLI, "delegatedPermissionIds": []string{accessID}}}
+	granted["preAuthorizedApplications"] = []any{
+		map[string]any{"appId": azureCLI, "delegatedPermissionIds": []string{accessID}},
+	}
 	return map[string]any{"identifierUris": []string{"api://" + id}, "api": granted}
 }
 

@@ -46,9 +46,12 @@ func Resume(scope, token string) (string, error) {
 
 // Refuse returns the error for a cursor that no list gave out.
 func Refuse() error {
-	return &fault.Error{Kind: fault.Malformed, Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
-		{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"},
-	}}
+	return &fault.Error{
+		Kind: fault.Malformed,
+		Text: "the cursor is not one that this list gave out; start again without it", Fields: []fault.Field{
+			{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"},
+		},
+	}
 }
 
 // Open returns the position in a token, or ErrInvalid.

@@ -56,7 +56,8 @@ func TestClone(t *testing.T) {
 	require.Equal(t, files, c.files("whole"))
 	require.Equal(t, w.line(main), c.log("whole"))
 	require.Equal(t, "Version 2\n\nPrompt: 1", c.git("-C", "whole", "log", "-1", "--format=%B"))
-	require.Equal(t, "ann ann@users.prompthub.invalid 2026-11-01 13:00:00 +0000", c.git("-C", "whole", "log", "-1", "--format=%an %ce %ci"))
+	require.Equal(t, "ann ann@users.prompthub.invalid 2026-11-01 13:00:00 +0000",
+		c.git("-C", "whole", "log", "-1", "--format=%an %ce %ci"))
 
 	c.clone("shallow", "--depth", "1")
 	require.Equal(t, files, c.files("shallow"))
@@ -165,7 +166,8 @@ func TestNegotiate(t *testing.T) {
 	w.posted = nil
 	c.git("-C", "other", "fetch", "-q", c.url, "main:theirs")
 	require.Greater(t, len(w.posted), 3)
-	require.True(t, slices.ContainsFunc(w.posted, func(s string) bool { return strings.HasPrefix(s, "\x1f\x8b") }), "git packs longer requests")
+	require.True(t, slices.ContainsFunc(w.posted, func(s string) bool { return strings.HasPrefix(s, "\x1f\x8b") }),
+		"git packs longer requests")
 	require.Equal(t, w.line(main), c.log("other", "theirs"))
 }
 
@@ -194,7 +196,9 @@ func TestRefs(t *testing.T) {
 		w.refs[fmt.Sprintf("refs/tags/v%d", 4-i)] = w.id(main, i)
 	}
 	all := w.line(main)
-	require.Equal(t, fmt.Sprintf("ref: refs/heads/production\tHEAD\n%[2]s\tHEAD\n%[1]s\trefs/heads/main\n%[2]s\trefs/heads/production", all[0], all[2]),
+	require.Equal(t, fmt.Sprintf(
+		"ref: refs/heads/production\tHEAD\n%[2]s\tHEAD\n%[1]s\trefs/heads/main\n%[2]s\trefs/heads/production",
+		all[0], all[2]),
 		c.git("ls-remote", "--symref", c.url, "HEAD", "refs/heads/*"))
 
 	c.clone("clone")
@@ -223,7 +227,8 @@ func TestEmptyRepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	c := newClient(t, w)
-	require.Contains(t, c.git("-c", "init.defaultBranch=other", "clone", c.url, "clone"), "warning: You appear to have cloned an empty repository.")
+	require.Contains(t, c.git("-c", "init.defaultBranch=other", "clone", c.url, "clone"),
+		"warning: You appear to have cloned an empty repository.")
 	require.Equal(t, "main", c.git("-C", "clone", "branch", "--show-current"))
 	require.Empty(t, c.git("ls-remote", c.url))
 	w.grow(1)
@@ -263,7 +268,8 @@ func TestOlderProtocols(t *testing.T) {
 		require.Contains(t, c.fails("-c", "protocol.version="+version, "clone", c.url, "clone"),
 			"fatal: remote error: older versions of the protocol are not served: use git 2.26 or later, or git -c protocol.version=2")
 	}
-	require.Contains(t, c.git("clone", "-q", "--filter=blob:none", c.url, "clone"), "filtering not recognized by server, ignoring")
+	require.Contains(t, c.git("clone", "-q", "--filter=blob:none", c.url, "clone"),
+		"filtering not recognized by server, ignoring")
 	require.Contains(t, c.fails("-C", "clone", "push", "-q", "origin", "main:other"), "not found")
 }
 
@@ -272,15 +278,19 @@ func TestOlderProtocols(t *testing.T) {
 func TestGeneratedHistories(t *testing.T) {
 	t.Parallel()
 	path := rapid.SampledFrom([]string{
-		"SKILL.md", "a", "a/b", "a/b/c", "a.b", "a-b", "a0", "b/c", "b/d/e", "ä/ö", "é", "lib/x.sh", "lib/y.sh", "lib.d/z",
+		"SKILL.md", "a", "a/b", "a/b/c", "a.b", "a-b", "a0", "b/c", "b/d/e", "ä/ö", "é",
+		"lib/x.sh", "lib/y.sh", "lib.d/z",
 	})
 	content := rapid.Custom(func(t *rapid.T) file {
 		return file{
-			strings.Repeat(rapid.SampledFrom([]string{"", "a\n", "b", "\x00\x01\xff", "c\r\n"}).Draw(t, "content"), rapid.SampledFrom([]int{0, 1, 2, 7000}).Draw(t, "times")),
+			strings.Repeat(rapid.SampledFrom([]string{"", "a\n", "b", "\x00\x01\xff", "c\r\n"}).Draw(t, "content"),
+				rapid.SampledFrom([]int{0, 1, 2, 7000}).Draw(t, "times")),
 			rapid.Bool().Draw(t, "executable"),
 		}
 	})
-	change := rapid.Custom(func(t *rapid.T) map[string]file { return rapid.MapOfN(path, content, 0, 6).Draw(t, "files") })
+	change := rapid.Custom(func(t *rapid.T) map[string]file {
+		return rapid.MapOfN(path, content, 0, 6).Draw(t, "files")
+	})
 	depth := rapid.SampledFrom([]string{"--depth=1", "--depth=3", "--deepen=1", "--deepen=3", "--update-shallow"})
 
 	w := newWorld()
@@ -292,7 +302,9 @@ func TestGeneratedHistories(t *testing.T) {
 		maps.Copy(files, set)
 		// A file is no folder: the longer path stays.
 		maps.DeleteFunc(files, func(name string, _ file) bool {
-			return slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(other string) bool { return strings.HasPrefix(other, name+"/") })
+			return slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(other string) bool {
+				return strings.HasPrefix(other, name+"/")
+			})
 		})
 		w.commit(main, files)
 	}

@@ -22,7 +22,8 @@ func Example() {
 		fmt.Println("folder", id, "of", len(entries))
 	})
 	id, _ := git.Commit{
-		Tree: tree, Name: "ann", Email: "ann@users.prompthub.invalid", At: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), Message: "Version 1",
+		Tree: tree, Name: "ann", Email: "ann@users.prompthub.invalid",
+		At: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), Message: "Version 1",
 	}.Encode()
 	fmt.Println("commit", id)
 

@@ -181,7 +181,10 @@ func TestFetchesOfAnyKind(t *testing.T) {
 	t.Parallel()
 	path := rapid.SampledFrom([]string{"a", "b", "c/a", "c/b", "c/d/a", "e/a", "e/b"})
 	files := rapid.MapOfN(path, rapid.Custom(func(t *rapid.T) file {
-		return file{rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(t, "content"), rapid.Bool().Draw(t, "executable")}
+		return file{
+			rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(t, "content"),
+			rapid.Bool().Draw(t, "executable"),
+		}
 	}), 0, 5)
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
@@ -189,12 +192,15 @@ func TestFetchesOfAnyKind(t *testing.T) {
 		var known []git.ID // commits that the client has, with those before them, up to shallow ones
 		for range rapid.IntRange(1, 6).Draw(t, "fetches") {
 			for range rapid.IntRange(0, 5).Draw(t, "commits") {
-				w.commit(rapid.SampledFrom([]string{main, main, main, "refs/heads/other"}).Draw(t, "ref"), files.Draw(t, "files"))
+				w.commit(rapid.SampledFrom([]string{main, main, main, "refs/heads/other"}).Draw(t, "ref"),
+					files.Draw(t, "files"))
 			}
 			if len(w.commits) == 0 {
 				continue
 			}
-			all := slices.SortedFunc(maps.Keys(w.commits), func(a, b git.ID) int { return w.commits[a].At.Compare(w.commits[b].At) })
+			all := slices.SortedFunc(maps.Keys(w.commits), func(a, b git.ID) int {
+				return w.commits[a].At.Compare(w.commits[b].At)
+			})
 			wants := rapid.SliceOfN(rapid.SampledFrom(all), 1, 3).Draw(t, "wants")
 			var haves []git.ID
 			if len(known) > 0 {
@@ -205,7 +211,8 @@ func TestFetchesOfAnyKind(t *testing.T) {
 			plain := w.set(wants, func(id git.ID, _ int) bool { return shallows[id] })
 			var args []string
 			expected := plain
-			switch rapid.SampledFrom([]string{"plain", "depth", "relative", "since", "not", "unshallow"}).Draw(t, "kind") {
+			switch rapid.SampledFrom([]string{"plain", "depth", "relative", "since", "not", "unshallow"}).Draw(
+				t, "kind") {
 			case "depth":
 				args = []string{fmt.Sprint("deepen ", n)}
 				expected = w.set(wants, func(_ git.ID, steps int) bool { return steps == n-1 })
@@ -221,7 +228,9 @@ func TestFetchesOfAnyKind(t *testing.T) {
 			case "since":
 				at := w.commits[rapid.SampledFrom(all).Draw(t, "since")].At
 				args = []string{fmt.Sprint("deepen-since ", at.Unix())}
-				expected = w.set(wants, func(id git.ID, _ int) bool { return w.commits[w.commits[id].Parent].At.Before(at) })
+				expected = w.set(wants, func(id git.ID, _ int) bool {
+					return w.commits[w.commits[id].Parent].At.Before(at)
+				})
 			case "not":
 				tag := rapid.SampledFrom(all).Draw(t, "not")
 				w.refs["refs/tags/v1"] = tag

@@ -17,8 +17,10 @@ func FuzzRequest(f *testing.F) {
 	tip, first := w.refs[main].String(), w.id(main, 3).String()
 	w.refs["refs/tags/v1"] = w.id(main, 3)
 	for _, seed := range []string{
-		"", "0000", "0014command=ls-refs\n0000", "0014command=ls-refs\n00010009peel\n000csymrefs\n000bunborn\n0014ref-prefix HEAD\n0000",
-		request("want " + tip), request("want "+tip, "deepen 2"), request("want "+tip, "have "+first), request("want "+first, "deepen-since 1"),
+		"", "0000", "0014command=ls-refs\n0000",
+		"0014command=ls-refs\n00010009peel\n000csymrefs\n000bunborn\n0014ref-prefix HEAD\n0000",
+		request("want " + tip), request("want "+tip, "deepen 2"), request("want "+tip, "have "+first),
+		request("want "+first, "deepen-since 1"),
 		request("want "+tip, "shallow "+first, "deepen 1", "deepen-relative"), request("want "+tip, "deepen-not v1"),
 		strings.Replace(request("want "+tip, "have "+first), "0009done\n", "", 1), packed(request("want " + tip)),
 	} {

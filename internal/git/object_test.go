@@ -49,8 +49,14 @@ func TestObjectsAreThoseOfGit(t *testing.T) {
 	require.Equal(t, with(list.String(), "mktree", "-z"), tree)
 
 	for _, commit := range []git.Commit{
-		{Tree: tree, Name: "PromptHub", Email: "git@prompthub.invalid", At: begin, Message: "greet: version 7\n\n~ greet 6 to 7\n"},
-		{Tree: tree, Name: "Größe <x>\nparent 1", Email: "a\n<b", At: time.Unix(-5, 0), Message: "\x00forged\x1b[2J\r\ntree 1\n\n\n\n"},
+		{
+			Tree: tree, Name: "PromptHub", Email: "git@prompthub.invalid", At: begin,
+			Message: "greet: version 7\n\n~ greet 6 to 7\n",
+		},
+		{
+			Tree: tree, Name: "Größe <x>\nparent 1", Email: "a\n<b", At: time.Unix(-5, 0),
+			Message: "\x00forged\x1b[2J\r\ntree 1\n\n\n\n",
+		},
 	} {
 		id, b := commit.Encode()
 		require.Equal(t, with(string(b), "hash-object", "-t", "commit", "-w", "--stdin"), id)
@@ -132,8 +138,10 @@ func TestParseCommit(t *testing.T) {
 	})
 	_, whole := git.Commit{Name: "a", Email: "b", Message: "c"}.Encode()
 	for _, b := range []string{
-		"", "tree", strings.Replace(string(whole), "tree 0", "tree x", 1), strings.Replace(string(whole), "author a", "author c", 1),
-		strings.Replace(string(whole), "+0000", "+0100", 1), string(whole[:len(whole)-1]), "x" + string(whole), string(whole) + "\n",
+		"", "tree", strings.Replace(string(whole), "tree 0", "tree x", 1),
+		strings.Replace(string(whole), "author a", "author c", 1),
+		strings.Replace(string(whole), "+0000", "+0100", 1), string(whole[:len(whole)-1]),
+		"x" + string(whole), string(whole) + "\n",
 		strings.Replace(string(whole), "author", "parent 1\nauthor", 1),
 	} {
 		_, err := git.ParseCommit([]byte(b))
@@ -150,7 +158,10 @@ func TestParseID(t *testing.T) {
 	require.Equal(t, id, read)
 	require.False(t, id.IsZero())
 	require.True(t, git.ID{}.IsZero())
-	for _, s := range []string{"", "e69de29", strings.ToUpper(id.String()), strings.Repeat("x", 40), id.String() + "0", hex.EncodeToString([]byte(id.String()))} {
+	for _, s := range []string{
+		"", "e69de29", strings.ToUpper(id.String()), strings.Repeat("x", 40), id.String() + "0",
+		hex.EncodeToString([]byte(id.String())),
+	} {
 		_, err := git.ParseID(s)
 		require.Error(t, err, s)
 	}

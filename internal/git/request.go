@@ -30,7 +30,9 @@ const (
 
 // onlyVersion2 refuses a client of another version. Git speaks version 2 unless told otherwise. The
 // sentence does not say "version 2", by which isomorphic-git would know a server of that version.
-var onlyVersion2 = &Refusal{"older versions of the protocol are not served: use git 2.26 or later, or git -c protocol.version=2"}
+var onlyVersion2 = &Refusal{
+	"older versions of the protocol are not served: use git 2.26 or later, or git -c protocol.version=2",
+}
 
 // Advertise returns the body that tells a client what is served. Its protocol is what it sent as
 // Git-Protocol.
@@ -39,7 +41,10 @@ func Advertise(protocol string) []byte {
 		return onlyVersion2.Packet()
 	}
 	var b []byte
-	for _, line := range []string{"version 2", "agent=prompthub", "ls-refs=unborn", "fetch=shallow", "object-format=sha1"} {
+	for _, line := range []string{
+		"version 2", "agent=prompthub", "ls-refs=unborn",
+		"fetch=shallow", "object-format=sha1",
+	} {
 		b = appendLine(b, "%s\n", line)
 	}
 	return append(b, flush...)
@@ -249,5 +254,7 @@ func (q *Request) listRefs(r Repository) []byte {
 }
 
 func (q *Request) asksFor(ref string) bool {
-	return len(q.prefixes) == 0 || slices.ContainsFunc(q.prefixes, func(p string) bool { return strings.HasPrefix(ref, p) })
+	return len(q.prefixes) == 0 || slices.ContainsFunc(q.prefixes, func(p string) bool {
+		return strings.HasPrefix(ref, p)
+	})
 }

@@ -38,5 +38,6 @@ func Check(b []byte) error {
 	if Parts(b) <= Most {
 		return nil
 	}
-	return fault.Coded(fault.Invalid, TooManyParts, fmt.Sprintf("the JSON has more than %d elements and members: send fewer at once", Most))
+	return fault.Coded(fault.Invalid, TooManyParts,
+		fmt.Sprintf("the JSON has more than %d elements and members: send fewer at once", Most))
 }

@@ -24,7 +24,8 @@ func hides(r rune) bool {
 	if r < 0x80 || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
 	}
-	return r == '\u2800' || r == '\U0001d159' || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return r == '\u2800' || r == '\U0001d159' ||
+		unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // stands reports whether a reader sees r where it stands alone. A mark without a letter can hardly
@@ -117,14 +118,17 @@ func Line(line string) (code fault.Code, message string) {
 // Name is as Line, for the name of a person. It may have no character that cannot be seen, or that
 // looks like any other of its kind: it would look like the name of another.
 func Name(name string) (code fault.Code, message string) {
-	unseen := Count(name) > 0 || strings.ContainsFunc(name, empty) || strings.ContainsFunc(name, unassigned) || selectsNothing(name) || joinsNothing(name)
+	unseen := Count(name) > 0 || strings.ContainsFunc(name, empty) || strings.ContainsFunc(name, unassigned) ||
+		selectsNothing(name) || joinsNothing(name)
 	switch code, message = Line(name); {
 	case code != "":
 		return code, message
 	case unseen:
-		return InvisibleCharacters, "remove the characters that no reader sees, such as U+200B, and those of private use"
+		return InvisibleCharacters,
+			"remove the characters that no reader sees, such as U+200B, and those of private use"
 	case spacedOddly(name):
-		return InvisibleCharacters, "write one space between two words, U+0020 or U+3000: readers do not see others, or how many there are"
+		return InvisibleCharacters,
+			"write one space between two words, U+0020 or U+3000: readers do not see others, or how many there are"
 	}
 	return "", ""
 }
@@ -144,8 +148,10 @@ func spacedOddly(line string) bool {
 
 // joining are the scripts whose letters change their form by a joiner or a non-joiner.
 var joining = []*unicode.RangeTable{
-	unicode.Adlam, unicode.Arabic, unicode.Balinese, unicode.Bengali, unicode.Devanagari, unicode.Gujarati, unicode.Gurmukhi, unicode.Javanese,
-	unicode.Kannada, unicode.Khmer, unicode.Malayalam, unicode.Mandaic, unicode.Mongolian, unicode.Myanmar, unicode.Nko, unicode.Oriya, unicode.Sinhala,
+	unicode.Adlam, unicode.Arabic, unicode.Balinese, unicode.Bengali, unicode.Devanagari, unicode.Gujarati,
+	unicode.Gurmukhi, unicode.Javanese,
+	unicode.Kannada, unicode.Khmer, unicode.Malayalam, unicode.Mandaic, unicode.Mongolian, unicode.Myanmar, unicode.Nko,
+	unicode.Oriya, unicode.Sinhala,
 	unicode.Syriac, unicode.Tamil, unicode.Telugu, unicode.Tibetan,
 }
 

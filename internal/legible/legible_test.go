@@ -15,9 +15,12 @@ func TestInvisible(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "plain": 0, "a\u00a0b\u2003c\n\td": 0, "e\u0301": 0, "1\ufe0f\u20e3": 0, "\u0600١": 0,
 		"👩\u200d👩\u200d👧": 0, "❤\ufe0f\u200d🔥": 0, "❤\ufe0f": 0, "می\u200cخواهم": 0, "क्\u200dष": 0, "葛\U000e0100": 0,
-		"a\u200b": 1, "a\u200d": 1, "\u200da": 1, "a\u200d\u200db": 2, "a \u200db": 1, "\ufe0f": 1, "a\ufe0f\ufe0e": 1, "❤\ufe0f\U000e0101\U000e0102x": 2,
-		"\u202eabc\u202c": 2, "\u2066\u2067x": 2, "\u3164": 1, "\u2800": 1, "\ufeff": 1, "soft\u00adhyphen": 1, "x\U000e0041\U000e0042\U000e007f": 3,
-		"\xff\U000e0041": 1,
+		"a\u200b": 1, "a\u200d": 1, "\u200da": 1, "a\u200d\u200db": 2, "a \u200db": 1, "\ufe0f": 1, "a\ufe0f\ufe0e": 1,
+		"❤\ufe0f\U000e0101\U000e0102x": 2,
+		"\u202eabc\u202c":              2, "\u2066\u2067x": 2, "\u3164": 1, "\u2800": 1,
+		"\ufeff": 1, "soft\u00adhyphen": 1,
+		"x\U000e0041\U000e0042\U000e007f": 3,
+		"\xff\U000e0041":                  1,
 	} {
 		require.Equal(t, want, legible.Count(text), "%+q", text)
 		at := 0

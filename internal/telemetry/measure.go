@@ -144,7 +144,8 @@ func (t *Telemetry) Watch(gauges ...Gauge) error {
 	}
 	var errs []error
 	for _, g := range gauges {
-		_, err := t.meter.Float64ObservableGauge(t.service+"."+g.Name, metric.WithUnit(g.Unit), metric.WithDescription(g.About),
+		_, err := t.meter.Float64ObservableGauge(t.service+"."+g.Name, metric.WithUnit(g.Unit),
+			metric.WithDescription(g.About),
 			metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
 				n, ok, err := g.Read(ctx)
 				if ok && err == nil {

@@ -45,7 +45,9 @@ func (s tables) Get(ctx context.Context, name string, key table.Key) (row table.
 	return row, err
 }
 
-func (s tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (page table.Page, err error) {
+func (s tables) List(ctx context.Context, name string, r table.Range, limit int,
+	next string,
+) (page table.Page, err error) {
 	err = s.t.call(ctx, "list", name, func(ctx context.Context) error {
 		page, err = s.db.List(ctx, name, r, limit, next)
 		return err
@@ -88,7 +90,9 @@ func (s queues) Send(ctx context.Context, name, text string, delay time.Duration
 	return r, err
 }
 
-func (s queues) Receive(ctx context.Context, name string, limit int, lock time.Duration) (ms []queue.Message, err error) {
+func (s queues) Receive(ctx context.Context, name string, limit int,
+	lock time.Duration,
+) (ms []queue.Message, err error) {
 	err = s.t.call(ctx, "receive", name, func(ctx context.Context) error {
 		ms, err = s.q.Receive(ctx, name, limit, lock)
 		return err
@@ -96,7 +100,9 @@ func (s queues) Receive(ctx context.Context, name string, limit int, lock time.D
 	return ms, err
 }
 
-func (s queues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (renewed queue.Receipt, err error) {
+func (s queues) Hide(ctx context.Context, name string, r queue.Receipt,
+	delay time.Duration,
+) (renewed queue.Receipt, err error) {
 	err = s.t.call(ctx, "hide", name, func(ctx context.Context) error {
 		renewed, err = s.q.Hide(ctx, name, r, delay)
 		return err
@@ -137,7 +143,9 @@ type blobs struct {
 }
 
 func (s blobs) Put(ctx context.Context, container, name string, body []byte) error {
-	return s.t.call(ctx, "put", container, func(ctx context.Context) error { return s.b.Put(ctx, container, name, body) })
+	return s.t.call(ctx, "put", container, func(ctx context.Context) error {
+		return s.b.Put(ctx, container, name, body)
+	})
 }
 
 func (s blobs) Get(ctx context.Context, container, name string) (got blob.Blob, err error) {
@@ -149,7 +157,9 @@ func (s blobs) Get(ctx context.Context, container, name string) (got blob.Blob, 
 }
 
 func (s blobs) Delete(ctx context.Context, container, name string) error {
-	return s.t.call(ctx, "delete", container, func(ctx context.Context) error { return s.b.Delete(ctx, container, name) })
+	return s.t.call(ctx, "delete", container, func(ctx context.Context) error {
+		return s.b.Delete(ctx, container, name)
+	})
 }
 
 func (s blobs) List(ctx context.Context, container, prefix string, limit int, next string) (page blob.Page, err error) {
@@ -161,5 +171,7 @@ func (s blobs) List(ctx context.Context, container, prefix string, limit int, ne
 }
 
 func (s blobs) Create(ctx context.Context, containers ...string) error {
-	return s.t.call(ctx, "create", "containers", func(ctx context.Context) error { return s.b.Create(ctx, containers...) })
+	return s.t.call(ctx, "create", "containers", func(ctx context.Context) error {
+		return s.b.Create(ctx, containers...)
+	})
 }

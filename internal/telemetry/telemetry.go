@@ -56,7 +56,8 @@ func Start(ctx context.Context, service, version string, log *slog.Logger, o Opt
 		log.WarnContext(ctx, "telemetry", slog.String("error", reason(err)))
 	}))
 	about, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", version)),
+		resource.WithAttributes(attribute.String("service.name", service),
+			attribute.String("service.version", version)),
 		resource.WithFromEnv()) // the last word
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
@@ -81,13 +82,15 @@ func Start(ctx context.Context, service, version string, log *slog.Logger, o Opt
 	}
 	if o.Prometheus {
 		registry := prometheus.NewRegistry()
-		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		registry.MustRegister(collectors.NewGoCollector(),
+			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo())
 		if err != nil {
 			return nil, fmt.Errorf("metrics for Prometheus: %w", err)
 		}
 		readers = append(readers, sdkmetric.WithReader(exporter))
-		t.scraped = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeWithin})
+		t.scraped = promhttp.HandlerFor(registry,
+			promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeWithin})
 	}
 	if metrics || o.Prometheus {
 		p := sdkmetric.NewMeterProvider(readers...)
@@ -120,7 +123,10 @@ func wanted(signal string) bool {
 }
 
 func checkProtocol() error {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"} {
+	for _, name := range []string{
+		"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+		"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+	} {
 		if p := os.Getenv(name); p != "" && p != "http/protobuf" {
 			return fmt.Errorf("%s is %q: only http/protobuf is there", name, p)
 		}

@@ -110,8 +110,10 @@ var discard = slog.New(slog.DiscardHandler)
 // unset keeps the environment of the machine out.
 func unset(t *testing.T) {
 	for _, name := range []string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_SDK_DISABLED",
-		"OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES",
+		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+		"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_SDK_DISABLED",
+		"OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_PROTOCOL",
+		"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES",
 	} {
 		t.Setenv(name, "")
 	}
@@ -167,11 +169,13 @@ func TestExport(t *testing.T) {
 	require.Equal(t, c.spans["score-bucket-moves"].SpanId, c.spans["delete Prompts"].ParentSpanId)
 
 	require.Equal(t, map[string]uint64{
-		"get not_found Prompts": 1, "delete not_found Prompts": 1, "create ok tables": 1, "create ok queues": 1, "send ok moves": 1,
+		"get not_found Prompts": 1, "delete not_found Prompts": 1, "create ok tables": 1,
+		"create ok queues": 1, "send ok moves": 1,
 		"transact not_found Prompts": 1, "transact error Nowhere": 1,
 	},
 		without(c.points("other.storage.duration"), "len"))
-	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1}, c.points("other.function.duration"))
+	require.Equal(t, map[string]uint64{"score-bucket-moves failed": 1, "purge panicked": 1},
+		c.points("other.function.duration"))
 	require.Equal(t, map[string]uint64{"moves": 1}, c.points("other.queue.age"))
 	require.InDelta(t, 90, c.metrics["other.queue.age"].GetHistogram().DataPoints[0].GetSum(), 0)
 	require.Equal(t, int64(3), c.metrics["other.events"].GetSum().DataPoints[0].GetAsInt())
@@ -240,7 +244,9 @@ func TestOff(t *testing.T) {
 	ctx, operations := telemetry.WithOperations(t.Context())
 	key := table.Key{Partition: "p", Row: "r"}
 	get := func(db table.DB) float64 {
-		return testing.AllocsPerRun(100, func() { _, _ = db.List(ctx, "Things", table.Range{Partition: key.Partition}, 1, "") })
+		return testing.AllocsPerRun(100, func() {
+			_, _ = db.List(ctx, "Things", table.Range{Partition: key.Partition}, 1, "")
+		})
 	}
 	require.LessOrEqual(t, get(db), get(bare)+4)
 	require.EqualValues(t, 101, operations.Count())
@@ -282,7 +288,8 @@ func TestTransact(t *testing.T) {
 	together := off.Transact(memory.Together(store, memory.NewQueues(time.Now)))
 	secret := table.Row{Key: table.Key{Partition: "u|secret", Row: "secret"}}
 	c := transact.Transaction{
-		Table: "Things", Ops: []table.Op{{Kind: table.Insert, Row: secret}}, Put: []transact.Row{{Table: "Others", Row: secret}},
+		Table: "Things", Ops: []table.Op{{Kind: table.Insert, Row: secret}},
+		Put: []transact.Row{{Table: "Others", Row: secret}},
 	}
 	ctx, operations := telemetry.WithOperations(t.Context())
 	_, err := together(ctx, c)
@@ -323,7 +330,11 @@ func TestErrorsHoldNoKeys(t *testing.T) {
 		want string
 	}{
 		{&table.OpError{Index: 1, Key: secret, Err: table.ErrConflict}, "get Prompts: row was changed"},
-		{errors.Join(errors.New("x"), &url.Error{Op: "Get", URL: "http://h/Prompts(PartitionKey='secret')", Err: io.EOF}), "get Prompts: Get: EOF"},
+		{
+			errors.Join(errors.New("x"),
+				&url.Error{Op: "Get", URL: "http://h/Prompts(PartitionKey='secret')", Err: io.EOF}),
+			"get Prompts: Get: EOF",
+		},
 		{table.ErrBusy, "get Prompts: storage is throttling"},
 	}
 	for _, tt := range tests {

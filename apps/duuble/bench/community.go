@@ -77,17 +77,24 @@ func over(db table.DB, queues queue.Queues, together transact.Func) (*room, erro
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
 	r := &room{phones: &phones{}}
-	kept := assets.New(assets.Config{Store: rows, Tables: tables, Entropy: rand.Reader, Blobs: memory.NewBlobs(time.Now), Pictures: picture.NewMakerOf(assets.MaxPixels)})
+	kept := assets.New(assets.Config{
+		Store: rows, Tables: tables, Entropy: rand.Reader,
+		Blobs: memory.NewBlobs(time.Now), Pictures: picture.NewMakerOf(assets.MaxPixels),
+	})
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{secret}, SMS: r.phones, Assets: kept,
-		Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader,
+		Keys: keyring.Ring{secret}, SMS: r.phones, Assets: kept,
+		Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+		PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{
-		Store: rows, Posts: tables.Posts, Due: tables.Admin, Queues: queues, Transact: together, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
+		Store: rows, Posts: tables.Posts, Due: tables.Admin, Queues: queues, Transact: together, Keys: keys, VoteMin: 3,
+		SettleAfter: 24 * time.Hour, Entropy: rand.Reader,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return r.FollowVotes(ctx, all) },
 	})
 	r.Service = posts.New(posts.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts}),
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts,
+		Hubs:   hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts}),
 		Ballot: votes, PostsADay: -1, CommentsADay: -1, MessagesADay: -1, VotesAnHour: -1,
 	})
 	return r, nil
@@ -108,7 +115,8 @@ func (r *room) create(ctx context.Context) error {
 // enter makes the account of a number.
 func (r *room) enter(ctx context.Context, i int) (member, error) {
 	number, name := fmt.Sprintf("+346%08d", i), fmt.Sprintf("Person%d", i)
-	c, err := r.People.RequestCode(ctx, "sms", number, "sign_in", people.Asker{Site: number}) // as if each had an address of their own
+	// as if each had an address of their own
+	c, err := r.People.RequestCode(ctx, "sms", number, "sign_in", people.Asker{Site: number})
 	if err != nil {
 		return member{}, err
 	}
@@ -143,7 +151,8 @@ func (r *room) fill(ctx context.Context, n, voters int, hot ...int) (*community,
 	}
 	thought := "A good cup needs seven lamps, and somebody to argue with."
 	err = rowstore.Each(ctx, len(c.posters), fillers, func(ctx context.Context, i int) error {
-		_, err := r.Create(ctx, c.posters[i].Claim, posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Is tea better than coffee?"}}, "")
+		_, err := r.Create(ctx, c.posters[i].Claim,
+			posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Is tea better than coffee?"}}, "")
 		return err
 	})
 	if err == nil {
@@ -156,9 +165,17 @@ func (r *room) fill(ctx context.Context, n, voters int, hot ...int) (*community,
 		return nil, err
 	}
 	for _, shards := range hot {
-		card, err := r.Create(ctx, c.posters[0].Claim, posts.Draft{Slider: &posts.Slider{Text: "Is tea better than coffee?"}}, "")
+		card, err := r.Create(ctx, c.posters[0].Claim,
+			posts.Draft{Slider: &posts.Slider{Text: "Is tea better than coffee?"}}, "")
 		if err == nil {
-			_, err = r.DB.Write(ctx, r.Tables.Posts, table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: schema.Post(card.ID), Row: "!post"}, ETag: table.Any, Props: table.Props{{Name: "shards", Value: table.Int32(int32(shards))}}}})
+			_, err = r.DB.Write(ctx, r.Tables.Posts,
+				table.Op{
+					Kind: table.Merge,
+					Row: table.Row{
+						Key: table.Key{Partition: schema.Post(card.ID), Row: "!post"}, ETag: table.Any,
+						Props: table.Props{{Name: "shards", Value: table.Int32(int32(shards))}},
+					},
+				})
 		}
 		if err != nil {
 			return nil, err
@@ -188,7 +205,8 @@ func (r *room) jobs(ctx context.Context) error {
 				break
 			}
 			err = rowstore.Each(ctx, len(list), len(list), func(ctx context.Context, i int) error {
-				return errors.Join(trigger.Run(ctx, function.Invocation{Text: list[i].Text}), r.Queues.Delete(ctx, trigger.Queue, list[i].Receipt))
+				return errors.Join(trigger.Run(ctx, function.Invocation{Text: list[i].Text}),
+					r.Queues.Delete(ctx, trigger.Queue, list[i].Receipt))
 			})
 			if err != nil {
 				return err
@@ -241,14 +259,20 @@ func (r *room) befriend(ctx context.Context, c *community, n int) error {
 		return err
 	}
 	copied := func(row table.Row, partition, key string) table.Op {
-		return table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: partition, Row: key}, Props: row.Props}}
+		return table.Op{
+			Kind: table.Upsert,
+			Row:  table.Row{Key: table.Key{Partition: partition, Row: key}, Props: row.Props},
+		}
 	}
 	return rowstore.Each(ctx, n, fillers, func(ctx context.Context, i int) error {
 		user := schema.User(ids[i])
-		counts := table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: user, Row: "c|00"}, ETag: table.Any, Props: table.Props{
-			{Name: "following_count", Value: table.Int64(follows)},
-			{Name: "followers_count", Value: table.Int64(follows)},
-		}}}
+		counts := table.Op{
+			Kind: table.Merge,
+			Row: table.Row{Key: table.Key{Partition: user, Row: "c|00"}, ETag: table.Any, Props: table.Props{
+				{Name: "following_count", Value: table.Int64(follows)},
+				{Name: "followers_count", Value: table.Int64(follows)},
+			}},
+		}
 		own := []table.Op{counts}
 		if i >= len(c.posters) {
 			own[0].Kind, own[0].Row.ETag = table.Insert, ""
@@ -280,7 +304,8 @@ func (r *room) befriend(ctx context.Context, c *community, n int) error {
 // vote casts n votes on a post, without the rows of lists that follow.
 func (r *room) vote(ctx context.Context, post string, n int) error {
 	return rowstore.Each(ctx, n, 64, func(ctx context.Context, i int) error {
-		_, err := r.Ballot.Cast(ctx, ballot.Vote{Post: post, Voter: fmt.Sprintf("voter%08d", i), Position: ballot.Position(i % 5)})
+		_, err := r.Ballot.Cast(ctx,
+			ballot.Vote{Post: post, Voter: fmt.Sprintf("voter%08d", i), Position: ballot.Position(i % 5)})
 		return err
 	})
 }

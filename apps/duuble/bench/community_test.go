@@ -21,7 +21,8 @@ func TestCommunity(t *testing.T) {
 	report := func(what string) { t.Error(what) }
 	_, err = r.People.VerifyRows(t.Context(), func(what string) {
 		// People who were copied have the name of another one, and no search finds them.
-		require.Regexp(t, "the username does not lead to the account|a row by which a search finds them is missing", what)
+		require.Regexp(t, "the username does not lead to the account|a row by which a search finds them is missing",
+			what)
 	})
 	require.NoError(t, err)
 	_, err = r.VerifyRows(t.Context(), report)

@@ -81,7 +81,8 @@ var requests = []asked{
 	}},
 	{"a post", 4, func(ctx context.Context, r *room, c *community) error {
 		thought := "four cups"
-		_, err := r.Create(ctx, c.posters[2].Claim, posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Tea?"}}, "")
+		_, err := r.Create(ctx, c.posters[2].Claim,
+			posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Tea?"}}, "")
 		return err
 	}},
 	{"a follow", 3, func(ctx context.Context, r *room, c *community) error {
@@ -113,7 +114,8 @@ func count(ctx context.Context, dir string, n int) (all []cost, err error) {
 		return nil, err
 	}
 	m := &meter{}
-	metered, err := over(calls.Tables(store.Tables, m.countTables), mails{calls.Queues(store.Queues, m.countQueues), m}, nil)
+	metered, err := over(calls.Tables(store.Tables, m.countTables),
+		mails{calls.Queues(store.Queues, m.countQueues), m}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +180,8 @@ func bill(w io.Writer, all []cost) {
 	compute := computed(asks, waited)
 	logs := max(0, (asks+jobs+timerRuns)*runLogKB/1e6-freeLogGB) * logGB
 	fmt.Fprintf(w, "\n%.0f active people: %.0f requests, %.1f million operations of tables, %.1f million of queues; a month $%.2f for operations, $%.2f for compute ($%.2f without open pages), $%.2f for logs, $%.2f in all, without text messages and what is stored\n",
-		active, asks, tables/1e6, queues/1e6, operations, compute, computed(asks-waited-rested, 0), logs, operations+compute+logs)
+		active, asks, tables/1e6, queues/1e6, operations, compute, computed(asks-waited-rested, 0),
+		logs, operations+compute+logs)
 }
 
 // openPage prints what a page costs that is open all month.
@@ -187,7 +190,8 @@ func openPage(w io.Writer, all []cost) {
 		for i, one := range requests {
 			if one.name == name {
 				n := month / every
-				return n*(float64(all[i].tables)*tableOperation+float64(all[i].queues)*queueOperation+execution) + n*billed*memoryGB*gbSecond
+				return n*(float64(all[i].tables)*tableOperation+float64(all[i].queues)*queueOperation+execution) +
+					n*billed*memoryGB*gbSecond
 			}
 		}
 		panic("no such request")
@@ -198,8 +202,10 @@ func openPage(w io.Writer, all []cost) {
 
 // growth prints what requests cost in a community of ten times as many people and votes.
 func growth(w io.Writer, n int, small, large []cost) {
-	fmt.Fprintf(w, "\n| with its jobs | calls at %d | at %d | kB at %d | at %d |\n|---|---:|---:|---:|---:|\n", n/10, n, n/10, n)
+	fmt.Fprintf(w, "\n| with its jobs | calls at %d | at %d | kB at %d | at %d |\n|---|---:|---:|---:|---:|\n", n/10,
+		n, n/10, n)
 	for i, one := range requests {
-		fmt.Fprintf(w, "| %s | %d | %d | %.1f | %.1f |\n", one.name, small[i].tables+small[i].queues, large[i].tables+large[i].queues, float64(small[i].bytes)/1e3, float64(large[i].bytes)/1e3)
+		fmt.Fprintf(w, "| %s | %d | %d | %.1f | %.1f |\n", one.name, small[i].tables+small[i].queues,
+			large[i].tables+large[i].queues, float64(small[i].bytes)/1e3, float64(large[i].bytes)/1e3)
 	}
 }

@@ -38,7 +38,13 @@ func processes(ctx context.Context, callers, shards int, each time.Duration) (fl
 	}
 	const post = "01HOT"
 	key := table.Key{Partition: schema.Post(post), Row: "!post"}
-	if _, err := db.Write(ctx, "Posts", table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{{Name: "shards", Value: table.Int32(int32(shards))}}}}); err != nil {
+	if _, err := db.Write(ctx, "Posts",
+		table.Op{
+			Kind: table.Insert,
+			Row: table.Row{Key: key, Props: table.Props{
+				{Name: "shards", Value: table.Int32(int32(shards))},
+			}},
+		}); err != nil {
 		return 0, err
 	}
 	var cast, failed atomic.Int64
@@ -47,7 +53,11 @@ func processes(ctx context.Context, callers, shards int, each time.Duration) (fl
 	for i := range callers {
 		all.Go(func() {
 			for n := 0; time.Since(began) < each; n++ {
-				_, err := stores[i%len(stores)].Cast(ctx, ballot.Vote{Post: post, Voter: fmt.Sprintf("%03d%06d", i, n), Position: ballot.Position(n % 5), Shards: shards})
+				_, err := stores[i%len(stores)].Cast(ctx,
+					ballot.Vote{
+						Post: post, Voter: fmt.Sprintf("%03d%06d", i, n),
+						Position: ballot.Position(n % 5), Shards: shards,
+					})
 				if err != nil {
 					failed.Add(1)
 				} else {

@@ -130,7 +130,8 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 	load.Progress("building and filling PocketBase")
 	theirs := &side{Resident: load.Resident{Name: "PocketBase"}}
 	var tokens []string
-	if theirs.Program, theirs.Data, tokens, err = load.PocketBase(ctx, dir, o.Synced, setup(o.people, o.voters, 2*hotPosts)); err != nil {
+	if theirs.Program, theirs.Data, tokens, err = load.PocketBase(ctx, dir, o.Synced,
+		setup(o.people, o.voters, 2*hotPosts)); err != nil {
 		return err
 	}
 	defer func() { _ = theirs.Program.Stop() }() // it dies of the signal
@@ -147,7 +148,8 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	fmt.Print("\n", o.Machine(fmt.Sprintf("%d people with %d follows each, %d voters", o.people, follows, o.voters)), "\n\n")
+	fmt.Print("\n", o.Machine(fmt.Sprintf("%d people with %d follows each, %d voters", o.people, follows, o.voters)),
+		"\n\n")
 	load.Head(os.Stdout, "Duuble")
 	votes, sizes := [2]int64{}, [2]float64{}
 	for _, c := range comparisons {
@@ -155,7 +157,11 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 			continue
 		}
 		load.Progress("%s, %d connections", c.name, c.connections)
-		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.Program, Requests: ours.load(o, c)}, {Program: theirs.Program, Requests: theirs.load(o, c)}}, o.Rounds, c.connections, o.Each, c.shards > 0)
+		both, err := load.InTurns(ctx,
+			[2]load.Side{
+				{Program: ours.Program, Requests: ours.load(o, c)},
+				{Program: theirs.Program, Requests: theirs.load(o, c)},
+			}, o.Rounds, c.connections, o.Each, c.shards > 0)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -177,7 +183,8 @@ func (o options) compare(ctx context.Context, dir string) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", s.Name, s.MB, max(0, sizes[i]-s.MB)*1e6/float64(max(votes[i], 1)), s.Rest.Own, s.Rest.File, m.Own, m.File)
+		fmt.Printf("| %s | %.1f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", s.Name, s.MB,
+			max(0, sizes[i]-s.MB)*1e6/float64(max(votes[i], 1)), s.Rest.Own, s.Rest.File, m.Own, m.File)
 	}
 	return nil
 }
@@ -207,13 +214,15 @@ func (o options) newDuuble(ctx context.Context, dir string) (*side, error) {
 		return nil, err
 	}
 	key := base64.StdEncoding.EncodeToString(secret)
-	s.Program, err = o.Local(ctx, dir, "duuble", s.Data, "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1", "POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1")
+	s.Program, err = o.Local(ctx, dir, "duuble", s.Data, "SECRET_KEYS="+key, "VOTE_KEYS="+key, "VOTES_PER_HOUR=-1",
+		"POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1")
 	if err != nil {
 		return nil, err
 	}
 	s.vote = func(voter, post int, position string) load.Request {
 		const longest = len("strong_right")
-		return load.Call(http.MethodPost, "/api/v1/posts/"+c.hot[post]+"/vote", "Bearer "+c.voters[voter].access, map[string]any{"position": position, "pad": strings.Repeat("x", longest-len(position))})
+		return load.Call(http.MethodPost, "/api/v1/posts/"+c.hot[post]+"/vote", "Bearer "+c.voters[voter].access,
+			map[string]any{"position": position, "pad": strings.Repeat("x", longest-len(position))})
 	}
 	s.home = func(of int) load.Request {
 		return load.Call(http.MethodGet, "/api/v1/feed/home?limit=20", "Bearer "+c.posters[of].access, nil)

@@ -20,13 +20,31 @@ func setup(n, voters, hot int) load.Setup {
 	})
 	return load.Setup{
 		Collections: []load.Object{
-			{"id": users, "name": "users", "type": "auth", "listRule": signedIn, "viewRule": signedIn, "fields": []load.Object{load.Field("name", "text")}},
-			load.Collection("follows", load.Rules{Read: signedIn, Create: "follower = @request.auth.id"}, []string{"CREATE UNIQUE INDEX idx_follow ON follows (follower, followee)", "CREATE INDEX idx_followed ON follows (followee, follower)"}, load.Relation("follower", users), load.Relation("followee", users)),
-			load.Collection("posts", load.Rules{Read: signedIn, Create: "author = @request.auth.id"}, []string{"CREATE INDEX idx_author ON posts (author, created)"},
-				load.Relation("author", users), load.Field("thought", "text"), load.Field("slider", "text"), load.Field("total", "number"),
-				load.Field("strong_left", "number"), load.Field("left", "number"), load.Field("neutral", "number"), load.Field("right", "number"), load.Field("strong_right", "number")),
-			load.Collection("activities", load.Rules{Read: signedIn, Create: "actor = @request.auth.id"}, []string{"CREATE INDEX idx_acted ON activities (actor, created)", "CREATE INDEX idx_activity ON activities (created)"}, load.Relation("actor", users), load.Relation("post", "pbc_posts"), load.Field("kind", "text")),
-			load.Collection("votes", load.Rules{Read: "voter = @request.auth.id", Create: "voter = @request.auth.id"}, []string{"CREATE UNIQUE INDEX idx_vote ON votes (post, voter)"}, load.Relation("post", "pbc_posts"), load.Relation("voter", users), load.Field("position", "text")),
+			{
+				"id": users, "name": "users", "type": "auth", "listRule": signedIn, "viewRule": signedIn,
+				"fields": []load.Object{load.Field("name", "text")},
+			},
+			load.Collection("follows", load.Rules{Read: signedIn, Create: "follower = @request.auth.id"},
+				[]string{
+					"CREATE UNIQUE INDEX idx_follow ON follows (follower, followee)",
+					"CREATE INDEX idx_followed ON follows (followee, follower)",
+				}, load.Relation("follower", users),
+				load.Relation("followee", users)),
+			load.Collection("posts", load.Rules{Read: signedIn, Create: "author = @request.auth.id"},
+				[]string{"CREATE INDEX idx_author ON posts (author, created)"},
+				load.Relation("author", users), load.Field("thought", "text"), load.Field("slider", "text"),
+				load.Field("total", "number"),
+				load.Field("strong_left", "number"), load.Field("left", "number"), load.Field("neutral", "number"),
+				load.Field("right", "number"), load.Field("strong_right", "number")),
+			load.Collection("activities", load.Rules{Read: signedIn, Create: "actor = @request.auth.id"},
+				[]string{
+					"CREATE INDEX idx_acted ON activities (actor, created)",
+					"CREATE INDEX idx_activity ON activities (created)",
+				}, load.Relation("actor", users),
+				load.Relation("post", "pbc_posts"), load.Field("kind", "text")),
+			load.Collection("votes", load.Rules{Read: "voter = @request.auth.id", Create: "voter = @request.auth.id"},
+				[]string{"CREATE UNIQUE INDEX idx_vote ON votes (post, voter)"}, load.Relation("post", "pbc_posts"),
+				load.Relation("voter", users), load.Field("position", "text")),
 		},
 		SQL: append(people,
 			fmt.Sprintf(`WITH RECURSIVE k(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i < %d)
@@ -48,7 +66,8 @@ func userID(i int) string { return fmt.Sprintf("user%011d", i) }
 // asPocketBase says how PocketBase is asked.
 func (s *side) asPocketBase(n int, tokens []string) {
 	s.vote = func(voter, post int, position string) load.Request {
-		return load.Call(http.MethodPost, "/api/collections/votes/records", tokens[n+voter], map[string]any{"voter": userID(n + voter), "post": fmt.Sprintf("hot%012d", post), "position": position})
+		return load.Call(http.MethodPost, "/api/collections/votes/records", tokens[n+voter],
+			map[string]any{"voter": userID(n + voter), "post": fmt.Sprintf("hot%012d", post), "position": position})
 	}
 	s.home = func(of int) load.Request {
 		q := url.Values{

@@ -60,7 +60,8 @@ func (c *crowd) send(p *apptest.Process, writer int, path string, body any, id s
 func (c *crowd) turn(p *apptest.Process, l *backuptest.Ledger, writer, n int) {
 	name := fmt.Sprintf("%d.%d", writer, n)
 	if n%4 == 0 {
-		if post := c.send(p, writer, "/posts", api.NewPost{Slider: &api.Slider{Text: "Tea " + name}}, "postId"); post != "" {
+		if post := c.send(p, writer, "/posts", api.NewPost{Slider: &api.Slider{Text: "Tea " + name}},
+			"postId"); post != "" {
 			c.posts[writer] = post
 			l.Keep("post "+post, "Tea "+name)
 		}
@@ -79,7 +80,8 @@ func (c *crowd) turn(p *apptest.Process, l *backuptest.Ledger, writer, n int) {
 	case 3:
 		link := fmt.Sprintf("hub-%d-%d", writer, n)
 		picture := c.upload(p, writer, "hub")
-		if hub := c.send(p, writer, "/hubs", api.NewHub{Name: "Hub " + name, CustomLink: link, Picture: picture}, "hubId"); hub != "" {
+		if hub := c.send(p, writer, "/hubs", api.NewHub{Name: "Hub " + name, CustomLink: link, Picture: picture},
+			"hubId"); hub != "" {
 			l.Keep("hub "+hub, "Hub "+name)
 		}
 	}
@@ -87,9 +89,14 @@ func (c *crowd) turn(p *apptest.Process, l *backuptest.Ledger, writer, n int) {
 
 // upload uploads a picture of a writer, and returns its id, "" if no answer came.
 func (c *crowd) upload(p *apptest.Process, writer int, purpose string) string {
-	id := c.send(p, writer, "/assets", api.NewAsset{Purpose: api.AssetPurpose(purpose), ContentType: "image/png", FileSizeBytes: int64(len(duubletest.PNG))}, "assetId")
+	id := c.send(p, writer, "/assets",
+		api.NewAsset{
+			Purpose: api.AssetPurpose(purpose), ContentType: "image/png",
+			FileSizeBytes: int64(len(duubletest.PNG)),
+		}, "assetId")
 	headers := []string{"Content-Type", "image/png", "Authorization", "Bearer " + c.people[writer].AccessToken}
-	if status, _ := p.Try(http.MethodPut, "/assets/"+id+"/content", string(duubletest.PNG), headers...); status != http.StatusOK {
+	if status, _ := p.Try(http.MethodPut, "/assets/"+id+"/content", string(duubletest.PNG),
+		headers...); status != http.StatusOK {
 		return ""
 	}
 	return id
@@ -112,13 +119,15 @@ func (c *crowd) find(p *apptest.Process, kept map[string]string) {
 		case "post":
 			found = ask[api.Card](p.T, 200, "GET", p.URL+"/posts/"+id, token, nil).Slider.Text
 		case "comment":
-			for _, one := range ask[api.Items[api.Comment]](p.T, 200, "GET", p.URL+"/posts/"+id+"/comments", token, nil).Items {
+			for _, one := range ask[api.Items[api.Comment]](p.T, 200, "GET",
+				p.URL+"/posts/"+id+"/comments", token, nil).Items {
 				if one.CommentID == other {
 					found = one.Text
 				}
 			}
 		case "vote":
-			ask[httpjson.Problem](p.T, 409, "POST", p.URL+"/posts/"+id+"/vote", tokens[other], api.NewVote{Position: "left"})
+			ask[httpjson.Problem](p.T, 409, "POST", p.URL+"/posts/"+id+"/vote", tokens[other],
+				api.NewVote{Position: "left"})
 		case "hub":
 			hub := ask[api.Hub](p.T, 200, "GET", p.URL+"/hubs/"+id, token, nil)
 			found = hub.Name

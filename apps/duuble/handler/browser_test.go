@@ -16,7 +16,10 @@ import (
 
 // The windows of people.
 var (
-	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true, Touch: true, Steady: true}
+	phone = browsertest.Variant{
+		Name: "phone", Width: 390, Height: 1600, Phone: true,
+		Script: true, Touch: true, Steady: true,
+	}
 	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
 	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true, Steady: true}
 )
@@ -43,7 +46,8 @@ func signIn(p *browsertest.Tab, api, number, name string) {
 	challenge := browsertest.Eval[string](p, "document.querySelector('[name=challenge]').value")
 	p.Write("[name=code]", printed(p.T.(*testing.T), api)(challenge)).Sends("form.card .primary")
 	at(p, "/app/welcome").Reads("Choose your name")
-	p.Write("[name=username]", name).Write("[name=fullName]", strings.ToUpper(name)).Click("[name=terms]").Sends("form.card .primary")
+	p.Write("[name=username]", name).Write("[name=fullName]", strings.ToUpper(name)).Click(
+		"[name=terms]").Sends("form.card .primary")
 	at(p, "/app").Reads("Welcome.")
 }
 
@@ -58,7 +62,8 @@ func voteByProgram(t *testing.T, at, number, name, post string) {
 	t.Helper()
 	in := enter(t, at, number, printed(t, at))
 	settle(t, at, in, name)
-	ask[api.VoteCast](t, 201, "POST", at+strings.TrimPrefix(post, "/app")+"/vote", in.AccessToken, api.NewVote{Position: "neutral"})
+	ask[api.VoteCast](t, 201, "POST", at+strings.TrimPrefix(post, "/app")+"/vote", in.AccessToken,
+		api.NewVote{Position: "neutral"})
 }
 
 // TestBrowser is the story of a post: people sign in on phones, with script and without, one of
@@ -80,7 +85,8 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo("/app/compose")
 	at(ann, "/app/sign-in").Reads("Phone number")
 	browsertest.Accessible(ann, axe, "sign in")
-	ann.Write("[name=destination]", "600 000 001").Sends("form.card .primary").Reads("Give a phone number with its country")
+	ann.Write("[name=destination]", "600 000 001").Sends("form.card .primary").Reads(
+		"Give a phone number with its country")
 	browsertest.Accessible(ann, axe, "a number that is none")
 	ann.Write("[name=destination]", "+34 600-000-001").Sends("form.card .primary")
 	at(ann, "/app/sign-in/code").Reads("Enter the code")
@@ -95,12 +101,15 @@ func TestBrowser(t *testing.T) {
 	ann.Write("[name=code]", code).Sends("form.card .primary")
 	at(ann, "/app/welcome").Reads("Choose your name")
 	browsertest.Accessible(ann, axe, "welcome")
-	ann.Write("[name=username]", "1").Write("[name=fullName]", "Ann").Sends("form.card .primary").Reads("Accept the terms to go on.")
+	ann.Write("[name=username]", "1").Write("[name=fullName]", "Ann").Sends(
+		"form.card .primary").Reads("Accept the terms to go on.")
 	ann.Click("[name=terms]").Sends("form.card .primary").Reads("Give 3 to 100 of")
 	browsertest.Accessible(ann, axe, "welcome refused")
-	require.Equal(t, "Ann", browsertest.Eval[string](ann, "document.querySelector('#fullName').value"), "what was typed stays")
+	require.Equal(t, "Ann", browsertest.Eval[string](ann, "document.querySelector('#fullName').value"),
+		"what was typed stays")
 	ann.Write("[name=username]", "Ann_1").Click("[name=terms]").Sends("form.card .primary")
-	at(ann, "/app").Reads("Welcome.").Click(".bar summary").Sees("document.querySelector('.bar a[href$=\"/users/Ann_1\"]').checkVisibility()")
+	at(ann, "/app").Reads("Welcome.").Click(".bar summary").Sees(
+		"document.querySelector('.bar a[href$=\"/users/Ann_1\"]').checkVisibility()")
 	browsertest.Accessible(ann, axe, "menu of a member")
 	ann.Press(kb.Escape).Sees("!document.querySelector('.bar [open]')")
 
@@ -108,10 +117,16 @@ func TestBrowser(t *testing.T) {
 	at(ann, "/app/compose").Reads("New post")
 	browsertest.Accessible(ann, axe, "compose")
 	ann.Sends("form.card .primary").Reads("Give a thought, a slider or an article.")
-	ann.Write("[name=thoughtText]", "<b>I had four cups</b>").Click(".asks summary").Sees("document.querySelectorAll('.compose [open]').length === 1 && document.querySelector('.compose .full')").Write("[name='slider.text']", "Is tea better than coffee?").Write("[name='slider.leftLabel']", "Tea").Write("[name='slider.rightLabel']", "Coffee")
-	ann.Click(".article summary").Write("[name='article.text']", "In 1657 tea came to London.").Write("[name='article.linkUrl']", "javascript:alert(1)").Sends("form.card .primary").Reads("Give an address that begins with").Sees("document.querySelectorAll('.compose [open]').length === 3")
+	ann.Write("[name=thoughtText]", "<b>I had four cups</b>").Click(".asks summary").Sees(
+		"document.querySelectorAll('.compose [open]').length === 1 && document.querySelector('.compose .full')").Write(
+		"[name='slider.text']", "Is tea better than coffee?").Write("[name='slider.leftLabel']",
+		"Tea").Write("[name='slider.rightLabel']", "Coffee")
+	ann.Click(".article summary").Write("[name='article.text']", "In 1657 tea came to London.").Write(
+		"[name='article.linkUrl']", "javascript:alert(1)").Sends("form.card .primary").Reads(
+		"Give an address that begins with").Sees("document.querySelectorAll('.compose [open]').length === 3")
 	browsertest.Accessible(ann, axe, "compose refused")
-	ann.Write("[name='article.linkUrl']", "https://example.com/tea").Sends("form.card .primary").Reads("Your post is public now.").Reads("<b>I had four cups</b>")
+	ann.Write("[name='article.linkUrl']", "https://example.com/tea").Sends("form.card .primary").Reads(
+		"Your post is public now.").Reads("<b>I had four cups</b>")
 	post := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a post before the vote")
 	vote(ann, "0")
@@ -124,7 +139,8 @@ func TestBrowser(t *testing.T) {
 	signIn(bob, api, "+34600000002", "bob")
 	bob.GoTo("/app").Reads("Is tea better than coffee?").Reads("Nothing chosen yet")
 	vote(bob, "4")
-	at(bob, "/app").Reads("2 votes. Results appear when 9 are there,").Sees("document.querySelector(':target .tally')").Shot("without script")
+	at(bob, "/app").Reads("2 votes. Results appear when 9 are there,").Sees(
+		"document.querySelector(':target .tally')").Shot("without script")
 	bob.Sends(".open")
 	at(bob, post)
 
@@ -132,35 +148,46 @@ func TestBrowser(t *testing.T) {
 	// takes his comment back.
 	ann.GoTo("/app/notifications").Sees("document.querySelector('#news').innerText.includes('voted')")
 	browsertest.Eval[bool](ann, "window.open = true")
-	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads("Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
-	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees("/^News [12]$/.test(document.querySelector('[data-new=notifications]').textContent)")
+	bob.Reads("No comments yet.").Write("[name=text]", "<i>Coffee</i>").Sends(".comment .primary").Reads(
+		"Your comment is there.").Reads("<i>Coffee</i>").Reads("1 comment")
+	ann.Sees("document.querySelector('#news').innerText.includes('commented')").Sees(
+		"/^News [12]$/.test(document.querySelector('[data-new=notifications]').textContent)")
 	require.True(t, browsertest.Eval[bool](ann, "window.open === true"), "news come to the page that is open")
 	browsertest.Accessible(ann, axe, "news that came")
-	require.False(t, browsertest.Eval[bool](ann.GoTo("/app/notifications"), "!document.querySelector('#news > :first-child').innerText.includes('commented')"), "the list is in the same order when the page is loaded")
+	require.False(t, browsertest.Eval[bool](ann.GoTo("/app/notifications"),
+		"!document.querySelector('#news > :first-child').innerText.includes('commented')"),
+		"the list is in the same order when the page is loaded")
 	ann.GoTo(post).Reads("<i>Coffee</i>")
 	browsertest.Accessible(ann, axe, "a post with a comment")
-	ann.Sends("a[href*='/comments/']").Reads("Back to the post").Reads("No replies yet.").Sends(".comment .primary").Reads("Give 1 to 2000 characters")
+	ann.Sends("a[href*='/comments/']").Reads("Back to the post").Reads("No replies yet.").Sends(
+		".comment .primary").Reads("Give 1 to 2000 characters")
 	browsertest.Accessible(ann, axe, "a reply refused")
 	ann.Write("[name=text]", "Tea").Sends(".comment .primary").Reads("Your comment is there.").Reads("Back to the post")
 	browsertest.Accessible(ann, axe, "a reply")
-	bob.GoTo(post).Reads("1 reply").Click("section .menu summary").Sends("section [action$='/delete'] button").Reads("The comment is deleted.").Reads("1 comment").Reads("Tea")
+	bob.GoTo(post).Reads("1 reply").Click("section .menu summary").Sends("section [action$='/delete'] button").Reads(
+		"The comment is deleted.").Reads("1 comment").Reads("Tea")
 
 	carol := b.Visit(t, url, phone)
 	signIn(carol, api, "+34600000003", "carol")
 	late := carol.Another().GoTo("/app/newest").Reads("Nothing chosen yet")
 	carol.GoTo("/app/newest").Reads("Nothing chosen yet")
-	browsertest.Eval[bool](carol, "(s => { s.focus(); return window.open = true })(document.querySelector('.steps input'))")
+	browsertest.Eval[bool](carol,
+		"(s => { s.focus(); return window.open = true })(document.querySelector('.steps input'))")
 	browsertest.Accessible(carol.Press(kb.ArrowLeft), axe, "a slider")
-	require.Equal(t, "4", browsertest.Eval[string](carol, "document.querySelector('[name=position]:checked').value"), "keys slide")
+	require.Equal(t, "4", browsertest.Eval[string](carol, "document.querySelector('[name=position]:checked').value"),
+		"keys slide")
 	carol.Click(".vote .primary").Reads("You have voted. 3 votes. Results appear when 9 are there,")
-	require.True(t, browsertest.Eval[bool](carol, "window.open === true && document.activeElement.matches('.ballot')"), "the list stays where it is")
+	require.True(t, browsertest.Eval[bool](carol, "window.open === true && document.activeElement.matches('.ballot')"),
+		"the list stays where it is")
 	browsertest.Accessible(carol, axe, "a vote in a list")
-	late.Click("[name=position][value='0']").Sends(".vote .primary").Reads("You have voted on this post; a vote is for ever.")
+	late.Click("[name=position][value='0']").Sends(".vote .primary").Reads(
+		"You have voted on this post; a vote is for ever.")
 	for i, name := range []string{"dave", "erin", "fred", "gina", "hank", "ivan"} {
 		voteByProgram(t, api, fmt.Sprint("+3460000000", 4+i), name, post)
 	}
 	carol.GoTo(post).Reads("of 9 votes are counted")
-	counted := browsertest.Eval[int](carol, "[...document.querySelectorAll('.bars strong')].reduce((sum, e) => sum + +e.textContent, 0)")
+	counted := browsertest.Eval[int](carol,
+		"[...document.querySelectorAll('.bars strong')].reduce((sum, e) => sum + +e.textContent, 0)")
 	require.True(t, counted >= 3 && counted <= 6, "%d", counted)
 	browsertest.Accessible(carol, axe, "results")
 	ann.GoTo(post).Reads("votes wait for others")
@@ -185,7 +212,8 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "notifications")
 	ann.Sends(".read button").Reads("You have read all notifications.")
 	browsertest.Accessible(ann.GoTo("/app/newest").Reads("Newest posts"), axe, "newest")
-	ann.GoTo("/app/me").Sends("a[href$='/admin']").Reads("Default feed").Write("[name=username]", "nobody").Sends(".chosen .primary").Reads("There is no such person.")
+	ann.GoTo("/app/me").Sends("a[href$='/admin']").Reads("Default feed").Write("[name=username]",
+		"nobody").Sends(".chosen .primary").Reads("There is no such person.")
 	browsertest.Accessible(ann, axe, "manage refused")
 	ann.Write("[name=username]", "ann_1").Sends(".chosen .primary").Reads("Saved.").Reads("@Ann_1")
 	browsertest.Accessible(ann, axe, "manage")
@@ -195,8 +223,10 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/admin").Reads("Only the people who manage this service can do this.")
 
 	// Bob reports the post, and Ann decides it.
-	bob.GoTo(post).Click(".menu summary").Reads("Report this post").Sends("a[href*='/report/post/']").Reads("What is it?").Sends(".report .primary").Reads("Give one of spam")
-	bob.Click("[name=reason][value=spam]").Write("[name=details]", "<i>again</i>").Sends(".report .primary").Reads("You have reported this.")
+	bob.GoTo(post).Click(".menu summary").Reads("Report this post").Sends("a[href*='/report/post/']").Reads(
+		"What is it?").Sends(".report .primary").Reads("Give one of spam")
+	bob.Click("[name=reason][value=spam]").Write("[name=details]", "<i>again</i>").Sends(
+		".report .primary").Reads("You have reported this.")
 	browsertest.Accessible(ann.GoTo("/app/report/user/bob").Reads("What is it?"), axe, "report")
 	ann.GoTo("/app/admin").Reads("BOB").Reads("<i>again</i>")
 	browsertest.Accessible(ann, axe, "reports")
@@ -208,7 +238,8 @@ func TestBrowser(t *testing.T) {
 
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
-	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow this person now.").Reads("You follow since")
+	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads(
+		"You follow this person now.").Reads("You follow since")
 	ann.Sees("document.querySelector('[data-new=notifications] span').textContent !== ''")
 	bob.Until("the count follows", func() bool {
 		return browsertest.Eval[bool](bob.GoTo("/app/users/ann_1"), "document.body.innerText.includes('1 follower')")
@@ -219,18 +250,22 @@ func TestBrowser(t *testing.T) {
 	ann.GoTo("/app/users/ann_1/followers").Reads("Who follows Ann").Reads("BOB")
 	browsertest.Accessible(ann, axe, "followers")
 	browsertest.Accessible(ann.GoTo("/app/users/bob").Reads("Follows you."), axe, "a profile of another person")
-	ann.Click(".menu summary").Sends("[action$='/block'] button").Reads("You and this person do not see each other any more.").Reads("BOB")
+	ann.Click(".menu summary").Sends("[action$='/block'] button").Reads(
+		"You and this person do not see each other any more.").Reads("BOB")
 	browsertest.Accessible(ann, axe, "blocks")
 	bob.GoTo(post).Reads("There is no such post")
 	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
 	bob.GoTo("/app/search?q=ann").Reads("There is no one and no hub of this name.")
 	ann.Sends("[action$='/end'] button").Reads("The block has ended.").Reads("No one.")
-	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads("You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
+	bob.GoTo("/app/users/ann_1").Reads("0 followers").Sends("[action$='/follow'] .primary").Reads(
+		"You follow since").Sends("[action$='/follow'] button").Reads("You do not follow this person any more.")
 
 	// Carol reposts it, which shows the original.
-	carol.GoTo(post).Reads("of 9 votes are counted").Sends("a[href$='/repost']").Reads("A repost has votes of its own").Reads("Is tea better than coffee?")
+	carol.GoTo(post).Reads("of 9 votes are counted").Sends("a[href$='/repost']").Reads(
+		"A repost has votes of its own").Reads("Is tea better than coffee?")
 	browsertest.Accessible(carol, axe, "repost")
-	carol.Write("[name=thoughtText]", "Coffee, please").Sends("form.card .primary").Reads("Your post is public now.").Reads("Coffee, please").Reads("Is tea better than coffee?")
+	carol.Write("[name=thoughtText]", "Coffee, please").Sends("form.card .primary").Reads(
+		"Your post is public now.").Reads("Coffee, please").Reads("Is tea better than coffee?")
 	browsertest.Accessible(carol, axe, "a repost")
 	carol.Until("it is listed", func() bool {
 		return browsertest.Eval[bool](carol.GoTo(post+"/reposts"), "document.body.innerText.includes('Coffee, please')")
@@ -238,7 +273,8 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "reposts")
 	carol.GoTo(post).Reads("of 9 votes are counted").Sends("a[href$='/share']").Reads("Where to")
 	browsertest.Accessible(carol, axe, "share")
-	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends("a[href$='/shares']").Reads("Back to the post").Reads("Read this")
+	carol.Write("[name=note]", "Read this").Sends("form.card .primary").Reads("You have shared this post.").Sends(
+		"a[href$='/shares']").Reads("Back to the post").Reads("Read this")
 	browsertest.Accessible(carol, axe, "shares")
 	browsertest.Accessible(carol.GoTo("/app/users/carol").Reads("Shared by"), axe, "a profile with a share")
 	browsertest.Accessible(carol.Sends("nav a[href$=search]").Reads("A person or a hub"), axe, "search")
@@ -246,19 +282,26 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(carol, axe, "what a search found")
 
 	// Ann deletes the post and brings it back with all that it had.
-	ann.GoTo(post).Click(".menu summary").Reads("Delete this post").Sends(".whole button").Reads("Your post is deleted").Reads("Bring it back")
+	ann.GoTo(post).Click(".menu summary").Reads("Delete this post").Sends(".whole button").Reads(
+		"Your post is deleted").Reads("Bring it back")
 	browsertest.Accessible(ann, axe, "a post that is deleted")
 	carol.GoTo(post).Reads("There is no such post")
 	ann.Sends("main a[href$='/me/deleted']").Reads("Is tea better than coffee?")
 	browsertest.Accessible(ann, axe, "deleted posts")
-	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads("of 9 votes are counted").Reads("1 comment")
+	ann.Sends("[action$='/restore'] button").Reads("Your post is there again.").Reads(
+		"of 9 votes are counted").Reads("1 comment")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose", "/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks", "/app/terms", "/app/nothing"} {
+	for _, path := range []string{
+		"/app", "/app/newest", "/app/notifications", "/app/admin", post, "/app/compose",
+		"/app/me", "/app/me/votes", "/app/users/ann_1", "/app/users/ann_1/following", "/app/me/blocks",
+		"/app/terms", "/app/nothing",
+	} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 
 	// Carol leaves: her votes stay counted, and no one finds her. She signs in and comes back.
-	carol.GoTo(post).Reads("Your comment").Write("[name=text]", "I was here").Sends(".comment .primary").Reads("Your comment is there.")
+	carol.GoTo(post).Reads("Your comment").Write("[name=text]", "I was here").Sends(
+		".comment .primary").Reads("Your comment is there.")
 	carol.GoTo("/app/me").Sends("a[href$='/me/leave']").Reads("you have everything back")
 	browsertest.Accessible(carol, axe, "leave")
 	carol.Sends("[action$='/me/leave'] button").Reads("You have left Duuble.")
@@ -285,8 +328,9 @@ func TestBrowser(t *testing.T) {
 }
 
 // TestHubsInBrowser is the story of five people in a hub, on small phones: Ann makes it, Bob, Dave
-// and Erin accept invitations, Carol asks by a link and is let in. Dave and Erin have no script. All
-// vote on a post that is for them alone, see the result, and talk about it. A guest finds none of it.
+// and Erin accept invitations, Carol asks by a link and is let in. Dave and Erin have no script.
+// All vote on a post that is for them alone, see the result, and talk about it. A guest finds none
+// of it.
 func TestHubsInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")
@@ -307,20 +351,28 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "no hubs")
 	ann.Sends("a[href$='/hubs/new']").Reads("A hub is a group of people.")
 	browsertest.Accessible(ann, axe, "new hub")
-	ann.Write("[name=name]", "Tea drinkers").Write("[name=description]", "For all who like tea").Sends("form.card .primary").Reads("Give a picture of the hub")
+	ann.Write("[name=name]", "Tea drinkers").Write("[name=description]", "For all who like tea").Sends(
+		"form.card .primary").Reads("Give a picture of the hub")
 	browsertest.Accessible(ann, axe, "new hub without a picture")
-	ann.Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.").Sees(seesPicture)
+	ann.Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads(
+		"Your hub is there.").Sees(seesPicture)
 	hub := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a hub")
 
-	browsertest.Call(ann, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "navigator.share = async (what) => { window.shared = what.url }"})
-	ann.Sends("a[href$='/invitations']").Reads("Invite a person").Write("[name=phone]", "+34 600 000 002").Sends("[action$='/invitations'] .primary").Reads("Send this to +34•••••02").Reads("invited by ANN")
+	browsertest.Call(ann, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: "navigator.share = async (what) => { window.shared = what.url }",
+		})
+	ann.Sends("a[href$='/invitations']").Reads("Invite a person").Write("[name=phone]", "+34 600 000 002").Sends(
+		"[action$='/invitations'] .primary").Reads("Send this to +34•••••02").Reads("invited by ANN")
 	browsertest.Accessible(ann, axe, "an invitation to send")
 	ann.Click("[data-share]").Sees("window.shared === document.querySelector('#link').href")
-	ann.Click("[data-copy]").Sees("['Copied', 'Marked: copy it now'].includes(document.querySelector('[data-copy]').innerText)")
+	ann.Click("[data-copy]").Sees(
+		"['Copied', 'Marked: copy it now'].includes(document.querySelector('[data-copy]').innerText)")
 	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	for _, p := range []*browsertest.Tab{dave, erin} {
-		ann.Write("[name=phone]", map[*browsertest.Tab]string{dave: "+34600000004", erin: "+34600000005"}[p]).Sends("[action$='/invitations'] .primary").Reads("Send this to")
+		ann.Write("[name=phone]", map[*browsertest.Tab]string{dave: "+34600000004", erin: "+34600000005"}[p]).Sends(
+			"[action$='/invitations'] .primary").Reads("Send this to")
 		p.GoTo("/app/hubs").Reads("from ANN").Sends("main .cards .primary").Reads("You are a member now.")
 	}
 	ann.Sends("[action$='/links'] button").Reads("A link to join by").Reads("Made by you")
@@ -338,7 +390,8 @@ func TestHubsInBrowser(t *testing.T) {
 	carol.Sends("main form .primary").Reads("An admin of the hub decides.").Reads("Where you have asked to join")
 
 	ann.GoTo("/app/notifications").Until("the news follow", func() bool {
-		return browsertest.Eval[bool](ann.GoTo("/app/notifications"), "document.body.innerText.includes('asks to join Tea drinkers')")
+		return browsertest.Eval[bool](ann.GoTo("/app/notifications"),
+			"document.body.innerText.includes('asks to join Tea drinkers')")
 	})
 	ann.Sends("#news a[href$='/requests']").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "requests")
@@ -346,18 +399,22 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "members")
 
-	bob.GoTo(hub).Click(".menu summary").Reads("Mute for a day").Sends(".mute button[value=day]").Reads("You are told of no posts of this hub.").Reads("You are not told of posts here until")
+	bob.GoTo(hub).Click(".menu summary").Reads("Mute for a day").Sends(".mute button[value=day]").Reads(
+		"You are told of no posts of this hub.").Reads("You are not told of posts here until")
 	browsertest.Accessible(bob, axe, "a hub that is muted")
 	bob.Sends(".mute button").Reads("You are told of posts of this hub.")
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Reads("New post").Reads("Only members of Tea drinkers")
 	browsertest.Accessible(bob, axe, "compose in a hub")
-	bob.Click(".asks summary").Write("[name='slider.text']", "Green tea?").Click("[name='slider.endsWhenAllVoted']").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads("Members only · Tea drinkers")
+	bob.Click(".asks summary").Write("[name='slider.text']", "Green tea?").Click(
+		"[name='slider.endsWhenAllVoted']").Sends("form.card .primary").Reads("Your post is in the hub now.").Reads(
+		"Members only · Tea drinkers")
 	post := browsertest.Eval[string](bob, "location.pathname")
 	guest := b.Visit(t, url, plain)
 	guest.GoTo(post).Reads("There is no such post")
 	// Each votes where the post is seen, and nothing is counted before all have.
 	for i, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
-		p.GoTo([]string{hub, post, "/app/users/bob", hub, hub}[i]).Reads("Nothing chosen yet").Click(fmt.Sprintf("[name=position][value='%d']", []int{0, 1, 2, 2, 4}[i]))
+		p.GoTo([]string{hub, post, "/app/users/bob", hub, hub}[i]).Reads("Nothing chosen yet").Click(
+			fmt.Sprintf("[name=position][value='%d']", []int{0, 1, 2, 2, 4}[i]))
 		if i == 0 {
 			p.Shots("a vote in a hub")
 		}
@@ -372,7 +429,10 @@ func TestHubsInBrowser(t *testing.T) {
 	at(erin, hub).Sees("document.querySelector(':target .bars')").Shots("a result without script")
 	for _, p := range []*browsertest.Tab{ann, bob, carol, dave, erin} {
 		p.GoTo(post).Reads("You have voted. 5 of 5 votes are counted.")
-		require.Equal(t, "1 1 2 0 1", browsertest.Eval[string](p, "[...document.querySelectorAll('.bars strong')].map((e) => e.textContent).join(' ')"), "one result, which is exact")
+		require.Equal(t, "1 1 2 0 1",
+			browsertest.Eval[string](p,
+				"[...document.querySelectorAll('.bars strong')].map((e) => e.textContent).join(' ')"),
+			"one result, which is exact")
 	}
 	carol.Shots("the result of a hub")
 	browsertest.Accessible(carol, axe, "results in a hub")
@@ -383,7 +443,8 @@ func TestHubsInBrowser(t *testing.T) {
 	bob.Resize(browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true, Touch: true})
 	carol.Resize(desktop) // it has a keyboard
 	carol.GoTo(talk)
-	bob.GoTo(talk).Reads("With mint, please").Sees("document.querySelector('.fresh').hidden && document.querySelector('label.check').hidden")
+	bob.GoTo(talk).Reads("With mint, please").Sees(
+		"document.querySelector('.fresh').hidden && document.querySelector('label.check').hidden")
 	for n := range 12 {
 		carol.Write("[name=text]", fmt.Sprint("Cup ", n)).Press(kb.Enter).Sees(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.mine:last-child')?.innerText.includes('Cup %d') && document.querySelector('#text').value === ''", n))
 	}
@@ -396,12 +457,15 @@ func TestHubsInBrowser(t *testing.T) {
 	bob.GoTo(talk).Sees("document.querySelector('#new')?.innerText.includes('Last cup')").Click("#new summary")
 	bob.Sees(titleStays)
 	bob.Shots("menu in a discussion")
-	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads("You find it under your saved discussions.").Reads("Save no longer")
+	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads(
+		"You find it under your saved discussions.").Reads("Save no longer")
 	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")
 	browsertest.Accessible(carol, axe, "saved discussions")
-	dave.Sends("[action$='/discussions'] button").Reads("With mint, please").Write("[name=text]", "And honey").Sends(".message .primary").Reads("And honey")
+	dave.Sends("[action$='/discussions'] button").Reads("With mint, please").Write("[name=text]",
+		"And honey").Sends(".message .primary").Reads("And honey")
 	erin.Sends("[action$='/discussions'] button").Reads("And honey").Shots("a discussion without script")
-	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads("15 messages, the last one")
+	ann.GoTo(hub).Sends("a[href$='/discussions']").Reads("Discussions in Tea drinkers").Reads(
+		"15 messages, the last one")
 	browsertest.Accessible(ann, axe, "discussions")
 	ann.Sends("main .cards a[href*='/discussions/']").Reads("With mint, please")
 	browsertest.Accessible(ann, axe, "a discussion")
@@ -409,16 +473,21 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("And with sugar")
 	browsertest.Accessible(ann, axe, "replies to a message")
 	replies := browsertest.Eval[string](ann, "location.pathname")
-	carol.GoTo(hub).Reads("Green tea?").Click(".head .menu summary").Sends("[action$='/leave'] button").Reads("You have left the hub.")
+	carol.GoTo(hub).Reads("Green tea?").Click(".head .menu summary").Sends(
+		"[action$='/leave'] button").Reads("You have left the hub.")
 	carol.GoTo(post).Reads("There is no such post")
 	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
 	carol.GoTo(talk).Reads("You are not a member of this hub")
 	guest.GoTo("/app/search?q=drink")
 	at(guest, "/app/sign-in").Reads("Phone number")
-	ann.GoTo(hub+"/edit").Write("[name=description]", "For all who like green tea").Sends("form.card .primary").Reads("Saved.").Reads("green tea")
+	ann.GoTo(hub+"/edit").Write("[name=description]", "For all who like green tea").Sends(
+		"form.card .primary").Reads("Saved.").Reads("green tea")
 	ann.GoTo("/app/search?q=drink").Reads("Tea drinkers").Reads("4 members")
 	ann.Resize(desktop)
-	for _, path := range []string{"/app/search?q=drink", "/app/hubs", hub, hub + "/edit", hub + "/invitations", hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post} {
+	for _, path := range []string{
+		"/app/search?q=drink", "/app/hubs", hub, hub + "/edit", hub + "/invitations",
+		hub + "/members", hub + "/requests", hub + "/discussions", talk, replies, post,
+	} {
 		browsertest.Accessible(ann.GoTo(path), axe, "wide "+strings.ReplaceAll(path[1:], "/", " "))
 	}
 	for _, p := range []*browsertest.Tab{ann, bob, carol} {
@@ -440,7 +509,8 @@ func TestModerationInBrowser(t *testing.T) {
 	signIn(ann, api, "+34600000001", "ann")
 	signIn(bob, api, "+34600000002", "bob")
 	signIn(carol, api, "+34600000003", "carol")
-	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Chooses("#file", "tea.png", string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.")
+	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea drinkers").Chooses("#file", "tea.png",
+		string(duubletest.Photo)).Sends("form.card .primary").Reads("Your hub is there.")
 	hub := browsertest.Eval[string](ann, "location.pathname")
 	ann.GoTo(hub + "/invitations").Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
@@ -448,9 +518,11 @@ func TestModerationInBrowser(t *testing.T) {
 	ann.GoTo(hub + "/requests").Sends("main form .primary").Reads("It is decided.")
 
 	// A post is taken out, and put back.
-	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "You are all fools").Sends("form.card .primary").Reads("Your post is in the hub now.")
+	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "You are all fools").Sends(
+		"form.card .primary").Reads("Your post is in the hub now.")
 	post := browsertest.Eval[string](bob, "location.pathname")
-	ann.GoTo(post).Click(".menu summary").Reads("Take out of Tea drinkers").Sends(".take-out button").Reads("The post is out of the hub")
+	ann.GoTo(post).Click(".menu summary").Reads("Take out of Tea drinkers").Sends(
+		".take-out button").Reads("The post is out of the hub")
 	browsertest.Accessible(ann, axe, "a post that is out of a hub")
 	bob.GoTo(post).Reads("An admin has taken this post out of Tea drinkers.")
 	browsertest.Accessible(bob, axe, "a post that was taken out, for its author")
@@ -458,13 +530,18 @@ func TestModerationInBrowser(t *testing.T) {
 	ann.Sends("main form button").Reads("The post is in the hub again.").Reads("You are all fools")
 
 	// A comment and a message are reported, deleted, and read by a manager as they were.
-	bob.GoTo(post).Reads("Your comment").Write("[name=text]", "Fools comment").Sends(".comment .primary").Reads("Your comment is there.")
-	bob.GoTo(post).Sends("[action$='/discussions'] button").Reads("No messages yet.").Write("[name=text]", "Fools message").Sends(".message .primary")
+	bob.GoTo(post).Reads("Your comment").Write("[name=text]", "Fools comment").Sends(
+		".comment .primary").Reads("Your comment is there.")
+	bob.GoTo(post).Sends("[action$='/discussions'] button").Reads("No messages yet.").Write("[name=text]",
+		"Fools message").Sends(".message .primary")
 	talk := browsertest.Eval[string](bob, "location.pathname")
 	for from, link := range map[string]string{post: "/report/comment/", talk: "/report/message/"} {
-		ann.GoTo(from).Click(":is(section, .messages) .menu summary").Sends("a[href*='" + link + "']").Reads("What is it?").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+		ann.GoTo(from).Click(":is(section, .messages) .menu summary").Sends("a[href*='" + link + "']").Reads(
+			"What is it?").Click("[name=reason][value=abuse]").Sends(
+			".report .primary").Reads("You have reported this.")
 	}
-	ann.GoTo(talk).Reads("Fools message").Click(".menu summary").Sends(".erase button").Reads("The message is deleted.").Reads("An admin of the hub has deleted this message.")
+	ann.GoTo(talk).Reads("Fools message").Click(".menu summary").Sends(".erase button").Reads(
+		"The message is deleted.").Reads("An admin of the hub has deleted this message.")
 	browsertest.Accessible(ann, axe, "a message that is deleted")
 	bob.GoTo(talk).Reads("An admin of the hub has deleted this message.")
 	carol.GoTo("/app/admin").Reads("Fools comment").Reads("Fools message").Reads("@bob, as it was then")
@@ -473,10 +550,13 @@ func TestModerationInBrowser(t *testing.T) {
 	ann.GoTo(post).Reads("No comments yet.")
 
 	// The account is suspended, which ends.
-	ann.GoTo("/app/report/user/bob").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
-	carol.GoTo("/app/admin").Sends("a[href$='/suspension']").Reads("Suspend BOB").Write("[name=days]", "0").Sends(".suspend .primary").Reads("Give 1 to 3,650")
+	ann.GoTo("/app/report/user/bob").Click("[name=reason][value=abuse]").Sends(
+		".report .primary").Reads("You have reported this.")
+	carol.GoTo("/app/admin").Sends("a[href$='/suspension']").Reads("Suspend BOB").Write("[name=days]",
+		"0").Sends(".suspend .primary").Reads("Give 1 to 3,650")
 	browsertest.Accessible(carol, axe, "a suspension refused")
-	carol.Write("[name=days]", "7").Write("[name=reason]", "Insults").Sends(".suspend .primary").Reads("The account is suspended.").Reads("Suspended until")
+	carol.Write("[name=days]", "7").Write("[name=reason]", "Insults").Sends(".suspend .primary").Reads(
+		"The account is suspended.").Reads("Suspended until")
 	browsertest.Accessible(carol, axe, "a suspension")
 	bob.GoTo(post).Reads("Your account is suspended").Reads("Insults")
 	browsertest.Accessible(bob, axe, "suspended")
@@ -485,7 +565,8 @@ func TestModerationInBrowser(t *testing.T) {
 	carol.Sends("[name=end]").Reads("The suspension has ended.")
 
 	// The person is banned from the hub, asks again, and the ban ends.
-	ann.GoTo(hub + "/members").Click(".menu summary").Reads("Remove and ban").Sends(".ban button").Reads("The person is banned.").Reads("BOB")
+	ann.GoTo(hub + "/members").Click(".menu summary").Reads("Remove and ban").Sends(".ban button").Reads(
+		"The person is banned.").Reads("BOB")
 	browsertest.Accessible(ann, axe, "bans")
 	bob.GoTo("/app/sign-in").Write("[name=destination]", "+34600000002").Sends("form.card .primary")
 	at(bob, "/app/sign-in/code").Reads("Enter the code")
@@ -514,29 +595,35 @@ func TestPicturesInBrowser(t *testing.T) {
 	t.Setenv("ADMIN_PHONES", "+34600000003")
 	url, _ := local(t, t.TempDir())
 	api := up(t, url)
-	ann, bob, carol, guest := b.Visit(t, url, phone), b.Visit(t, url, plain), b.Visit(t, url, phone), b.Visit(t, url, plain)
+	ann, bob, carol, guest := b.Visit(t, url, phone), b.Visit(t, url, plain),
+		b.Visit(t, url, phone), b.Visit(t, url, plain)
 	signIn(ann, api, "+34600000001", "ann")
 	signIn(bob, api, "+34600000002", "bob")
 	signIn(carol, api, "+34600000003", "carol")
 	photo := string(duubletest.Photo)
 
-	ann.GoTo("/app/me").Chooses("#file", "page.html", "<html>").Sends("form.card .primary").Reads("Give a JPEG, PNG, WebP or GIF picture")
+	ann.GoTo("/app/me").Chooses("#file", "page.html", "<html>").Sends("form.card .primary").Reads(
+		"Give a JPEG, PNG, WebP or GIF picture")
 	browsertest.Accessible(ann, axe, "a file that is no picture")
 	ann.Chooses("#file", "ann.png", photo).Sends("form.card .primary").Reads("Saved.")
 	browsertest.Accessible(ann, axe, "an account with a picture")
 	guest.GoTo("/app/users/ann").Sees(seesPicture)
 	browsertest.Accessible(carol.GoTo("/app/users/ann").Sees(seesPicture), axe, "a profile with a picture")
 
-	ann.GoTo("/app/compose").Write("[name=thoughtText]", "My cup").Click(".article summary").Chooses("#file", "cup.png", photo).Sends("form.card .primary").Reads("Your post is public now.").Sees(seesPicture)
+	ann.GoTo("/app/compose").Write("[name=thoughtText]", "My cup").Click(".article summary").Chooses("#file", "cup.png",
+		photo).Sends("form.card .primary").Reads("Your post is public now.").Sees(seesPicture)
 	post := browsertest.Eval[string](ann, "location.pathname")
 	browsertest.Accessible(ann, axe, "a post with a picture")
 	guest.GoTo(post).Sees(seesPicture)
-	bob.GoTo(post).Click(".attach summary").Chooses("#file", "mine.png", photo).Sends(".comment .primary").Reads("Your comment is there.").Sees(seesPicture)
+	bob.GoTo(post).Click(".attach summary").Chooses("#file", "mine.png", photo).Sends(".comment .primary").Reads(
+		"Your comment is there.").Sees(seesPicture)
 	browsertest.Accessible(carol.GoTo(post).Sees(seesPicture), axe, "a comment with a picture")
 
-	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea").Chooses("#file", "tea.png", photo).Sends("form.card .primary").Reads("Your hub is there.")
+	ann.GoTo("/app/hubs/new").Write("[name=name]", "Tea").Chooses("#file", "tea.png", photo).Sends(
+		"form.card .primary").Reads("Your hub is there.")
 	hub := browsertest.Eval[string](ann, "location.pathname")
-	ann.Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "Our cup").Sends("form.card .primary").Reads("Your post is in the hub now.")
+	ann.Sends("a[href*=compose][href*=private]").Write("[name=thoughtText]", "Our cup").Sends(
+		"form.card .primary").Reads("Your post is in the hub now.")
 	ann.Sends("[action$='/discussions'] button").Reads("No messages yet.")
 	talk := browsertest.Eval[string](ann, "location.pathname")
 	ann.Click(".attach summary")
@@ -546,11 +633,13 @@ func TestPicturesInBrowser(t *testing.T) {
 	guest.GoTo(talk)
 	at(guest, "/app/sign-in")
 
-	bob.GoTo("/app/report/user/ann").Click("[name=reason][value=abuse]").Sends(".report .primary").Reads("You have reported this.")
+	bob.GoTo("/app/report/user/ann").Click("[name=reason][value=abuse]").Sends(
+		".report .primary").Reads("You have reported this.")
 	carol.GoTo("/app/admin").Sees(seesPicture).Reads("Delete the picture")
 	browsertest.Accessible(carol, axe, "a report with a picture")
 	carol.Sends(".delete button").Reads("It is deleted.")
-	guest.GoTo("/app/users/ann").Sees("document.querySelectorAll('img[alt=Picture]').length === 1 && !document.querySelector('img.face')")
+	guest.GoTo("/app/users/ann").Sees(
+		"document.querySelectorAll('img[alt=Picture]').length === 1 && !document.querySelector('img.face')")
 
 	ann.Resize(desktop)
 	for _, path := range []string{"/app/me", "/app/compose", "/app/hubs/new", post, hub, talk} {

@@ -33,7 +33,8 @@ func TestLimitAlert(t *testing.T) {
 func TestExport(t *testing.T) {
 	key := base64.StdEncoding.EncodeToString(make([]byte, 32))
 	for name, value := range map[string]string{
-		"AzureWebJobsStorage": azurite.WithBlobs(t, azurite.Start(t)), "TABLE_PREFIX": "Export", "QUEUE_PREFIX": "export-", "CONTAINER_PREFIX": "export-", "SECRET_KEYS": key, "VOTE_KEYS": key,
+		"AzureWebJobsStorage": azurite.WithBlobs(t, azurite.Start(t)), "TABLE_PREFIX": "Export",
+		"QUEUE_PREFIX": "export-", "CONTAINER_PREFIX": "export-", "SECRET_KEYS": key, "VOTE_KEYS": key,
 	} {
 		t.Setenv(name, value)
 	}

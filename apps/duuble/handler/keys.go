@@ -49,7 +49,8 @@ func (k keys) complete(dir string, mayMake bool) (keys, error) {
 	path := filepath.Join(dir, keysFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !mayMake {
-		return keys{}, fmt.Errorf("there are no keys: set SECRET_KEYS and VOTE_KEYS, or put the %s of the data into %s", keysFile, dir)
+		return keys{}, fmt.Errorf("there are no keys: set SECRET_KEYS and VOTE_KEYS, or put the %s of the data into %s",
+			keysFile, dir)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if text, err = makeKeys(dir, path); err != nil {
@@ -70,7 +71,8 @@ func (k keys) complete(dir string, mayMake bool) (keys, error) {
 		}
 	}
 	if k.secret == nil || k.vote == nil {
-		return keys{}, fmt.Errorf("%s has no keys; without them the data cannot be read: put the file back, or begin in another directory", path)
+		return keys{},
+			fmt.Errorf("%s has no keys; without them the data cannot be read: put the file back, or begin in another directory", path)
 	}
 	return k, nil
 }

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 // person as comes.
 func process(t *testing.T) apptest.Process {
 	return apptest.Process{T: t, Data: t.TempDir(), Up: up, As: asHandler, Settings: []string{
-		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "ASSETS_PER_DAY=-1", "POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
+		"OTP_PER_PHONE=-1", "OTP_PER_ADDRESS=-1", "OTP_PER_COUNTRY=-1", "OTP_PER_HOUR=-1", "ASSETS_PER_DAY=-1",
+		"POSTS_PER_DAY=-1", "COMMENTS_PER_DAY=-1", "MESSAGES_PER_DAY=-1", "VOTES_PER_HOUR=-1", "DEV_CODES=true",
 	}}
 }
 
@@ -53,7 +54,8 @@ func TestKilledUnderLoad(t *testing.T) {
 		tokens = append(tokens, in.AccessToken)
 	}
 	for range posts * rounds {
-		ids = append(ids, ask[api.Card](t, 201, "POST", at+"/posts", tokens[0], api.NewPost{Slider: &api.Slider{Text: "Tea?"}}).PostID)
+		ids = append(ids, ask[api.Card](t, 201, "POST", at+"/posts", tokens[0],
+			api.NewPost{Slider: &api.Slider{Text: "Tea?"}}).PostID)
 	}
 	vote := func(post, token string) int { // 0 if no answer came
 		status, _ := p.Try(http.MethodPost, "/posts/"+post+"/vote", `{"position":"left"}`, asJSON(token)...)
@@ -61,19 +63,24 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	verify := func() string {
 		var out bytes.Buffer
-		require.Zero(t, program().Run(t.Context(), []string{"verify", "--data", p.Data}, command.Streams{Out: &out, Err: &out}), "%s", &out)
+		require.Zero(t, program().Run(t.Context(), []string{"verify", "--data", p.Data},
+			command.Streams{Out: &out, Err: &out}), "%s", &out)
 		return out.String()
 	}
 	var pictures []string
 	paint := func() (id string, alive bool) { // a comment with a picture; alive until no answer comes
-		status, answer := p.Try(http.MethodPost, "/assets", fmt.Sprintf(`{"purpose":"comment","contentType":"image/png","fileSizeBytes":%d}`, len(duubletest.PNG)), asJSON(tokens[0])...)
+		status, answer := p.Try(http.MethodPost, "/assets",
+			fmt.Sprintf(`{"purpose":"comment","contentType":"image/png","fileSizeBytes":%d}`, len(duubletest.PNG)),
+			asJSON(tokens[0])...)
 		var a api.Asset
 		if status == http.StatusCreated {
 			require.NoError(t, json.Unmarshal([]byte(answer), &a))
-			status, _ = p.Try(http.MethodPut, "/assets/"+a.AssetID+"/content", string(duubletest.PNG), "Content-Type", "image/png", "Authorization", "Bearer "+tokens[0])
+			status, _ = p.Try(http.MethodPut, "/assets/"+a.AssetID+"/content", string(duubletest.PNG), "Content-Type",
+				"image/png", "Authorization", "Bearer "+tokens[0])
 		}
 		if status == http.StatusOK {
-			status, _ = p.Try(http.MethodPost, "/posts/"+ids[0]+"/comments", `{"assetId":"`+a.AssetID+`"}`, asJSON(tokens[0])...)
+			status, _ = p.Try(http.MethodPost, "/posts/"+ids[0]+"/comments",
+				`{"assetId":"`+a.AssetID+`"}`, asJSON(tokens[0])...)
 		}
 		if status == http.StatusCreated {
 			return a.AssetID, true

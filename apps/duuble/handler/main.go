@@ -153,10 +153,13 @@ func refusal(setting, reason string) error { return &auth.Refusal{Setting: setti
 
 func service() command.Service {
 	return command.Service{
-		Name: "duuble", Release: release.Files, Title: "Duuble", About: "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Files: true, Read: read,
+		Name: "duuble", Release: release.Files, Title: "Duuble",
+		About:  "Duuble. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts,
+		Blobs: true, Files: true, Read: read,
 		Try: func(_ command.Settings, url string) string {
-			return "Sign in with any number, such as +34600000001; the code is printed here:\n  " + url + web.Prefix + "\n"
+			return "Sign in with any number, such as +34600000001; the code is printed here:\n  " + url +
+				web.Prefix + "\n"
 		},
 	}
 }
@@ -165,7 +168,8 @@ func program() command.Program {
 	s := service()
 	return command.Program{
 		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{
-			settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
+			settleCommand(), purgeCommand(), eraseCommand(), promoteCommand(), rekeyCommand(), s.StatusCommand(),
+			s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version(),
 		}),
 		Intro: "Duuble: posts with an opinion slider, and votes that cannot be read back.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
@@ -219,7 +223,9 @@ func (s settings) check() error {
 		return refusal("OTP_LASTS", "must be from 1s to 10m")
 	}
 	if s.VoteMin < ballot.MinVoteMin || s.VoteMin > ballot.MaxVoteMin {
-		return refusal("VOTE_MIN", fmt.Sprintf("must be from %d to %d: with fewer votes in a group readers could tell what one person chose", ballot.MinVoteMin, ballot.MaxVoteMin))
+		return refusal("VOTE_MIN", fmt.Sprintf(
+			"must be from %d to %d: with fewer votes in a group readers could tell what one person chose",
+			ballot.MinVoteMin, ballot.MaxVoteMin))
 	}
 	if s.SettleAfter < leastSettle {
 		return refusal("SETTLE_AFTER", "must be 1s or more")
@@ -233,7 +239,12 @@ func (s settings) check() error {
 	if err := command.CheckExportEvery(s.ExportEvery); err != nil {
 		return err
 	}
-	for name, n := range map[string]int{"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress, "OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour, "POSTS_PER_DAY": s.PostsADay, "COMMENTS_PER_DAY": s.CommentsADay, "MESSAGES_PER_DAY": s.MessagesADay, "VOTES_PER_HOUR": s.VotesAnHour, "ASSETS_PER_DAY": s.AssetsADay} {
+	for name, n := range map[string]int{
+		"OTP_PER_PHONE": s.PerPhone, "OTP_PER_ADDRESS": s.PerAddress,
+		"OTP_PER_NETWORK": s.PerNetwork, "OTP_PER_COUNTRY": s.PerCountry, "OTP_PER_HOUR": s.PerHour,
+		"POSTS_PER_DAY": s.PostsADay, "COMMENTS_PER_DAY": s.CommentsADay, "MESSAGES_PER_DAY": s.MessagesADay,
+		"VOTES_PER_HOUR": s.VotesAnHour, "ASSETS_PER_DAY": s.AssetsADay,
+	} {
 		if n == 0 || n < -1 {
 			return refusal(name, "must be 1 or more, or -1 for no limit")
 		}
@@ -244,7 +255,8 @@ func (s settings) check() error {
 			return refusal("ADMIN_PHONES", "must be numbers such as +34600000001, separated by commas")
 		}
 	}
-	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
+	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" &&
+		(err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
 		return refusal("PUBLIC_URL", "must be an address such as https://duuble.example, without a path")
 	}
 	if s.DevCodes && (s.underHost() || s.SMSSender != "printed") {
@@ -254,7 +266,8 @@ func (s settings) check() error {
 		return refusal("DEV_CODES", "has every program on the machine sign in as anybody, a proxy among them, and PUBLIC_URL is no loopback address: leave one of the two out")
 	}
 	if s.SMSSender == "printed" && s.underHost() {
-		return refusal("SMS_SENDER", "is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT and ACS_FROM")
+		return refusal("SMS_SENDER",
+			"is printed or not set, which is for \"handler local\" only: set acs, ACS_ENDPOINT and ACS_FROM")
 	}
 	if _, err := s.sender(); err != nil {
 		return refusal("SMS_SENDER", "is not right: "+err.Error())
@@ -285,11 +298,16 @@ func (s settings) sender() (sms.Sender, error) {
 // read reads the settings, with which the application can be built.
 func read() (command.Settings, command.Build, error) {
 	s, err := readSettings()
-	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger,
+		t *telemetry.Telemetry,
+	) command.App {
 		var following sync.WaitGroup // work that follows answers
 		d, err := build(s, st, log, t, following.Go)
 		if err != nil {
-			return command.App{Create: func(context.Context) error { return err }, Wait: following.Wait, Contents: contents(s), Tables: s.All(), Refused: err}
+			return command.App{
+				Create: func(context.Context) error { return err }, Wait: following.Wait,
+				Contents: contents(s), Tables: s.All(), Refused: err,
+			}
 		}
 		verify := func(ctx context.Context, v command.View, found func(any), progress func(int)) (int, error) {
 			st := st
@@ -302,11 +320,17 @@ func read() (command.Settings, command.Build, error) {
 		}
 		triggers := d.triggers()
 		if command.OnAzure() {
-			export := backup.Exporter{Contents: *contents(s), Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
-			triggers = append(triggers, command.ExportTrigger(export, backup.From{Tables: d.DB, Blobs: t.Blobs(st.Blobs)}, log))
+			export := backup.Exporter{
+				Contents: *contents(s), Blobs: t.Blobs(st.Blobs),
+				Every: s.ExportEvery, Now: time.Now,
+			}
+			triggers = append(triggers,
+				command.ExportTrigger(export, backup.From{Tables: d.DB, Blobs: t.Blobs(st.Blobs)}, log))
 		}
 		return command.App{
-			Create: func(ctx context.Context) error { return cmp.Or(d.create(ctx), d.belongs(st.Adopt).Check(ctx)) }, Triggers: triggers, Wait: following.Wait, Contents: contents(s), Repair: d.repair, Verify: verify, Settles: settles, Tables: d.tables.All(), Asked: d.asked(),
+			Create:   func(ctx context.Context) error { return cmp.Or(d.create(ctx), d.belongs(st.Adopt).Check(ctx)) },
+			Triggers: triggers, Wait: following.Wait, Contents: contents(s), Repair: d.repair, Verify: verify,
+			Settles: settles, Tables: d.tables.All(), Asked: d.asked(),
 			Doors: func(command.Serving) http.Handler { return general.Clients(d.doors(general, log, t)) },
 		}
 	}, err
@@ -331,7 +355,9 @@ type duuble struct {
 }
 
 // build puts the parts together.
-func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) (*duuble, error) {
+func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry,
+	background func(func()),
+) (*duuble, error) {
 	k, err := readKeys(s)
 	if err == nil {
 		k, err = k.complete(st.Dir, !st.Existing)
@@ -347,11 +373,20 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 		DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 		Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 	}
-	d := &duuble{Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL, poll: s.poll(), printed: s.SMSSender == "printed"}
-	d.assets = assets.New(assets.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMakerOf(assets.MaxPixels)})
+	d := &duuble{
+		Store: rows, tables: s.Tables, queues: t.Queues(st.Queues), min: s.VoteMin, site: s.PublicURL,
+		poll: s.poll(), printed: s.SMSSender == "printed",
+	}
+	d.assets = assets.New(assets.Config{
+		Store: rows, Tables: s.Tables, Entropy: rand.Reader,
+		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMakerOf(assets.MaxPixels),
+	})
 	d.people = people.New(people.Config{
-		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret, SMS: sender, Assets: d.assets,
-		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone, PerAddress: s.PerAddress, PerNetwork: s.PerNetwork, PerCountry: s.PerCountry, PerHour: s.PerHour, KeepCodes: s.DevCodes, Telemetry: t,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, Keys: k.secret,
+		SMS: sender, Assets: d.assets,
+		Admins: s.AdminPhones, Keep: s.KeepDeleted, CodeLasts: s.CodeLasts, PerPhone: s.PerPhone,
+		PerAddress: s.PerAddress, PerNetwork: s.PerNetwork, PerCountry: s.PerCountry, PerHour: s.PerHour,
+		KeepCodes: s.DevCodes, Telemetry: t,
 	})
 	d.hubs = hubs.New(hubs.Config{Store: rows, Tables: s.Tables, Entropy: rand.Reader, People: d.people})
 	sealing, err := ballot.NewKeys(k.vote...)
@@ -363,11 +398,16 @@ func build(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetr
 	voting := *rows
 	voting.Background = func(do func()) { go do() }
 	d.ballot = ballot.New(ballot.Config{
-		Store: &voting, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact), Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
-		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error { return d.posts.FollowVotes(ctx, votes) },
+		Store: &voting, Posts: s.Posts, Due: s.Admin, Queues: d.queues, Transact: t.Transact(st.Transact),
+		Keys: sealing, VoteMin: s.VoteMin, SettleAfter: s.SettleAfter,
+		Entropy: rand.Reader, Follow: func(ctx context.Context, votes []ballot.Receipt) error {
+			return d.posts.FollowVotes(ctx, votes)
+		},
 	})
 	d.posts = posts.New(posts.Config{
-		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs, Ballot: d.ballot, PostsADay: s.PostsADay, CommentsADay: s.CommentsADay, MessagesADay: s.MessagesADay, VotesAnHour: s.VotesAnHour,
+		Store: rows, Tables: s.Tables, Queues: d.queues, Entropy: rand.Reader, People: d.people, Hubs: d.hubs,
+		Ballot: d.ballot, PostsADay: s.PostsADay, CommentsADay: s.CommentsADay,
+		MessagesADay: s.MessagesADay, VotesAnHour: s.VotesAnHour,
 	})
 	d.talks = discussions.New(d.posts)
 	d.shown = &pictures.Service{Assets: d.assets, Posts: d.posts, ADay: s.AssetsADay}
@@ -399,7 +439,8 @@ func (d *duuble) make(ctx context.Context) error {
 // belongs has the store and its pictures know each other.
 func (d *duuble) belongs(adopt bool) belong.Store {
 	return belong.Store{
-		Tables: d.DB, Table: d.tables.Admin, Blobs: d.assets.Blobs, Containers: []string{assets.Container}, Adopt: adopt,
+		Tables: d.DB, Table: d.tables.Admin, Blobs: d.assets.Blobs, Containers: []string{assets.Container},
+		Adopt: adopt,
 		Old: func(ctx context.Context) (bool, error) {
 			page, err := d.DB.List(ctx, d.tables.Users, table.Range{}, 1, "")
 			return len(page.Rows) > 0, err
@@ -415,7 +456,10 @@ func (d *duuble) ready(ctx context.Context) error {
 
 // triggers returns the functions that no request starts.
 func (d *duuble) triggers() []function.Trigger {
-	verify := function.Trigger{Name: "verify", Schedule: "0 25 4 * * *", Run: func(ctx context.Context, _ function.Invocation) error { return d.verifyNow(ctx) }}
+	verify := function.Trigger{
+		Name: "verify", Schedule: "0 25 4 * * *",
+		Run: func(ctx context.Context, _ function.Invocation) error { return d.verifyNow(ctx) },
+	}
 	return append(append(d.people.Triggers(d.hubs.Expire, d.shown.Sweep), d.posts.Triggers()...), verify)
 }
 
@@ -425,9 +469,15 @@ func (d *duuble) doors(s command.Settings, log *slog.Logger, t *telemetry.Teleme
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	streams := stream.New(stream.Config{Posts: d.posts, Poll: d.poll, For: streamFor})
 	programs := api.New(api.Config{
-		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Pictures: d.shown, Site: d.site, VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Pictures: d.shown, Site: d.site,
+		VoteMin: d.min, Ready: d.ready, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now,
+		Telemetry: t, Version: version,
 		Streams: streams,
 	})
-	pages := web.New(web.Config{People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Pictures: d.shown, Streams: streams, Site: d.site, VoteMin: d.min, Printed: d.printed, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{
+		People: d.people, Posts: d.posts, Hubs: d.hubs, Discussions: d.talks, Pictures: d.shown,
+		Streams: streams, Site: d.site, VoteMin: d.min, Printed: d.printed, Admission: admission, Log: log,
+		Now: time.Now, Telemetry: t,
+	})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

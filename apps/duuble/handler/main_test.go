@@ -48,7 +48,8 @@ func without(t *testing.T, data string) (url string, stop func() int) {
 func does(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: &out}), "%s: %s", args, &out)
+	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: &out}), "%s: %s",
+		args, &out)
 	return out.String()
 }
 
@@ -78,8 +79,10 @@ func up(t *testing.T, url string) string {
 // enter signs in by a code, which code returns for a challenge or a number.
 func enter(t *testing.T, at, number string, code func(challenge string) string) api.Tokens {
 	t.Helper()
-	sent := ask[api.CodeSent](t, 202, "POST", at+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: number, Purpose: "sign_in"})
-	return ask[api.Tokens](t, 200, "POST", at+"/auth/otp/verify", "", api.CodeTyped{ChallengeID: sent.ChallengeID, Code: code(sent.ChallengeID)})
+	sent := ask[api.CodeSent](t, 202, "POST", at+"/auth/otp/request", "",
+		api.CodeRequest{Channel: "sms", Destination: number, Purpose: "sign_in"})
+	return ask[api.Tokens](t, 200, "POST", at+"/auth/otp/verify", "",
+		api.CodeTyped{ChallengeID: sent.ChallengeID, Code: code(sent.ChallengeID)})
 }
 
 // printed returns the code of a challenge of a developer's server.
@@ -92,8 +95,10 @@ func printed(t *testing.T, at string) func(string) string {
 // settle completes the onboarding of a person.
 func settle(t *testing.T, at string, in api.Tokens, name string) {
 	t.Helper()
-	ask[api.Me](t, 200, "PUT", at+"/onboarding/profile-basics", in.AccessToken, api.Basics{Username: name, FullName: name})
-	me := ask[api.Me](t, 200, "POST", at+"/onboarding/terms", in.AccessToken, api.Terms{TermsVersion: "2026-11", PrivacyVersion: "2026-11"})
+	ask[api.Me](t, 200, "PUT", at+"/onboarding/profile-basics", in.AccessToken,
+		api.Basics{Username: name, FullName: name})
+	me := ask[api.Me](t, 200, "POST", at+"/onboarding/terms", in.AccessToken,
+		api.Terms{TermsVersion: "2026-11", PrivacyVersion: "2026-11"})
 	require.True(t, me.IsOnboardingCompleted)
 }
 
@@ -101,8 +106,10 @@ func settle(t *testing.T, at string, in api.Tokens, name string) {
 func upload(t *testing.T, at, token, purpose string) string {
 	t.Helper()
 	file := duubletest.PNG
-	a := ask[api.Asset](t, 201, "POST", at+"/assets", token, api.NewAsset{Purpose: api.AssetPurpose(purpose), ContentType: "image/png", FileSizeBytes: int64(len(file))})
-	status, answer := apptest.Send(t, "PUT", at+"/assets/"+a.AssetID+"/content", string(file), "Content-Type", "image/png", "Authorization", "Bearer "+token)
+	a := ask[api.Asset](t, 201, "POST", at+"/assets", token,
+		api.NewAsset{Purpose: api.AssetPurpose(purpose), ContentType: "image/png", FileSizeBytes: int64(len(file))})
+	status, answer := apptest.Send(t, "PUT", at+"/assets/"+a.AssetID+"/content", string(file), "Content-Type",
+		"image/png", "Authorization", "Bearer "+token)
 	require.Equal(t, 200, status, answer)
 	return a.AssetID
 }
@@ -141,30 +148,45 @@ func TestLocal(t *testing.T) {
 	require.True(t, ann.IsNewUser)
 	settle(t, at, ann, "Ann_1")
 	bob := enter(t, at, "+34600000002", printed(t, at))
-	ask[httpjson.Problem](t, 409, "PUT", at+"/onboarding/profile-basics", bob.AccessToken, api.Basics{Username: "ann_1", FullName: "Bob"})
+	ask[httpjson.Problem](t, 409, "PUT", at+"/onboarding/profile-basics", bob.AccessToken,
+		api.Basics{Username: "ann_1", FullName: "Bob"})
 	settle(t, at, bob, "Bob")
-	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken, api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
-	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "strong_left"})
-	ask[httpjson.Problem](t, 409, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "left"})
+	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken,
+		api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken,
+		api.NewVote{Position: "strong_left"})
+	ask[httpjson.Problem](t, 409, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken,
+		api.NewVote{Position: "left"})
 	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", bob.AccessToken, api.NewVote{Position: "right"})
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", bob.AccessToken, nil).Items) == 1
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
-	hub := ask[api.Hub](t, 201, "POST", at+"/hubs", ann.AccessToken, api.NewHub{Name: "Tea", CustomLink: "tea", Picture: upload(t, at, ann.AccessToken, "hub")})
-	invited := ask[api.Invitations](t, 201, "POST", at+"/hubs/"+hub.HubID+"/invitations", ann.AccessToken, api.Invite{Phones: []string{"+34600000002", "+34600000003"}})
+	hub := ask[api.Hub](t, 201, "POST", at+"/hubs", ann.AccessToken,
+		api.NewHub{Name: "Tea", CustomLink: "tea", Picture: upload(t, at, ann.AccessToken, "hub")})
+	invited := ask[api.Invitations](t, 201, "POST", at+"/hubs/"+hub.HubID+"/invitations", ann.AccessToken,
+		api.Invite{Phones: []string{"+34600000002", "+34600000003"}})
 	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[0].Token+"/accept", bob.AccessToken, nil)
-	locked := ask[api.Card](t, 201, "POST", at+"/posts", bob.AccessToken, api.NewPost{Visibility: "private_locked_hub", HubIDs: []string{hub.HubID}, Slider: &api.Slider{Text: "Green tea?"}})
-	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "left"})
+	locked := ask[api.Card](t, 201, "POST", at+"/posts", bob.AccessToken,
+		api.NewPost{
+			Visibility: "private_locked_hub", HubIDs: []string{hub.HubID},
+			Slider: &api.Slider{Text: "Green tea?"},
+		})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", ann.AccessToken,
+		api.NewVote{Position: "left"})
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 2
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
 	face, ofComment := upload(t, at, ann.AccessToken, "profile"), upload(t, at, bob.AccessToken, "comment")
 	ask[api.Me](t, 200, "PATCH", at+"/users/me/profile", ann.AccessToken, api.ProfileChange{Picture: &face})
-	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{AssetID: ofComment})
+	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken,
+		api.NewComment{AssetID: ofComment})
 	looks := shown(t, at, ann.AccessToken, ofComment)
-	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken, api.NewComment{Text: "Why not?"})
-	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken, api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
-	require.True(t, ask[api.Following](t, 200, "PUT", at+"/users/"+ann.UserID+"/follow", bob.AccessToken, nil).Following)
+	comment := ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", ann.AccessToken,
+		api.NewComment{Text: "Why not?"})
+	ask[api.Comment](t, 201, "POST", at+"/posts/"+locked.PostID+"/comments", bob.AccessToken,
+		api.NewComment{Text: "Indeed", ParentCommentID: comment.CommentID})
+	require.True(t, ask[api.Following](t, 200, "PUT", at+"/users/"+ann.UserID+"/follow",
+		bob.AccessToken, nil).Following)
 	require.Eventually(t, func() bool {
 		home := ask[api.Home](t, 200, "GET", at+"/feed/home", bob.AccessToken, nil)
 		return len(home.Items) == 2 && home.Items[0].Activity.Type == "post_commented"
@@ -204,7 +226,10 @@ func TestLocal(t *testing.T) {
 	does(t, command.OK, "backup", file2, "--data", data)
 	text, err := os.ReadFile(file2)
 	require.NoError(t, err)
-	for _, secret := range []string{"34600000001", `"strong_left":{"int64":1}`, strings.Split(strings.TrimSpace(string(keys)), "=")[1]} {
+	for _, secret := range []string{
+		"34600000001", `"strong_left":{"int64":1}`,
+		strings.Split(strings.TrimSpace(string(keys)), "=")[1],
+	} {
 		require.NotContains(t, string(text), secret)
 	}
 	for _, from := range []string{running, file2} {
@@ -215,7 +240,8 @@ func TestLocal(t *testing.T) {
 		for _, name := range []string{"restore", "drill"} {
 			require.Contains(t, does(t, command.Failed, name, from, "--data", none), "there are no keys")
 			require.NoDirExists(t, none)
-			require.Contains(t, does(t, command.Failed, name, from, "--data", wrong), "the last of SECRET_KEYS is not the key")
+			require.Contains(t, does(t, command.Failed, name, from, "--data", wrong),
+				"the last of SECRET_KEYS is not the key")
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), keys, 0o600))
 		does(t, command.OK, "restore", from, "--data", other)
@@ -236,11 +262,13 @@ func TestLocal(t *testing.T) {
 	carol := enter(t, at, "+34600000003", printed(t, at))
 	settle(t, at, carol, "Carol")
 	require.Nil(t, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).LeftCount)
-	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "right"})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", carol.AccessToken,
+		api.NewVote{Position: "right"})
 	for i := range 6 {
 		more := enter(t, at, fmt.Sprint("+3460000001", i), printed(t, at))
 		settle(t, at, more, fmt.Sprint("More", i))
-		ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", more.AccessToken, api.NewVote{Position: "right"})
+		ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", more.AccessToken,
+			api.NewVote{Position: "right"})
 	}
 	sum := ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", carol.AccessToken, nil)
 	require.EqualValues(t, 9, sum.TotalVotes)
@@ -255,7 +283,8 @@ func TestLocal(t *testing.T) {
 	fresh := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
 	t.Setenv("SECRET_KEYS", fresh+","+old)
 	require.Contains(t, does(t, command.OK, "rekey", "--data", data), "9 accounts")
-	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS", "the last key is not the one of the data any more")
+	require.Contains(t, does(t, command.Failed, "local", "--addr", "127.0.0.1:0", "--data", data), "SECRET_KEYS",
+		"the last key is not the one of the data any more")
 	t.Setenv("SECRET_KEYS", fresh)
 	url, stop = local(t, data)
 	at = up(t, url)
@@ -265,11 +294,14 @@ func TestLocal(t *testing.T) {
 	again := enter(t, at, "+34600000001", printed(t, at))
 	require.Equal(t, ann.UserID, again.UserID)
 	carol = enter(t, at, "+34600000003", printed(t, at))
-	require.Len(t, ask[api.Items[api.MyInvitation]](t, 200, "GET", at+"/users/me/invitations", carol.AccessToken, nil).Items, 1)
+	require.Len(t, ask[api.Items[api.MyInvitation]](t, 200, "GET", at+"/users/me/invitations",
+		carol.AccessToken, nil).Items, 1)
 	ask[httpjson.Problem](t, 404, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil)
 	ask[api.Outcome](t, 200, "POST", at+"/invitations/"+invited.Items[1].Token+"/accept", carol.AccessToken, nil)
-	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", carol.AccessToken, api.NewVote{Position: "left"})
-	require.EqualValues(t, 3, ask[api.Card](t, 200, "GET", at+"/posts/"+locked.PostID, carol.AccessToken, nil).Counts.Comments)
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+locked.PostID+"/vote", carol.AccessToken,
+		api.NewVote{Position: "left"})
+	require.EqualValues(t, 3, ask[api.Card](t, 200, "GET", at+"/posts/"+locked.PostID,
+		carol.AccessToken, nil).Counts.Comments)
 	in := ask[api.HubVotes](t, 200, "GET", at+"/posts/"+locked.PostID+"/vote/hubs", carol.AccessToken, nil).Items
 	require.Len(t, in, 1)
 	require.EqualValues(t, 2, in[0].TotalVotes)
@@ -278,7 +310,8 @@ func TestLocal(t *testing.T) {
 	}, 60*time.Second, 20*time.Millisecond, "the list follows")
 	require.Eventually(t, func() bool {
 		home := ask[api.Home](t, 200, "GET", at+"/feed/home", again.AccessToken, nil)
-		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" && home.Items[0].Post.PostID == locked.PostID && *home.Items[0].Activity.Actor.Username == "Carol"
+		return len(home.Items) > 0 && home.Items[0].Activity.Type == "post_voted" &&
+			home.Items[0].Post.PostID == locked.PostID && *home.Items[0].Activity.Actor.Username == "Carol"
 	}, 60*time.Second, 20*time.Millisecond, "the home follows")
 	require.Equal(t, command.OK, stop())
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
@@ -302,7 +335,8 @@ func textOf(t *testing.T, name string) string {
 func TestCodesStayOnThisMachine(t *testing.T) {
 	t.Setenv("DEV_CODES", "true")
 	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:80", "duuble.example:80"} {
-		require.Contains(t, does(t, command.Failed, "local", "--addr", addr, "--data", t.TempDir()), "DEV_CODES is set", addr)
+		require.Contains(t, does(t, command.Failed, "local", "--addr", addr, "--data", t.TempDir()),
+			"DEV_CODES is set", addr)
 	}
 	url, stop := local(t, t.TempDir())
 	at := up(t, url)
@@ -316,7 +350,8 @@ func TestCodesStayOnThisMachine(t *testing.T) {
 	require.Zero(t, stop())
 	t.Setenv("DEV_CODES", "false")
 	url, stop = without(t, t.TempDir())
-	sent := ask[api.CodeSent](t, 202, "POST", up(t, url)+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "0034600000001", Purpose: "sign_in"})
+	sent := ask[api.CodeSent](t, 202, "POST", up(t, url)+"/auth/otp/request", "",
+		api.CodeRequest{Channel: "sms", Destination: "0034600000001", Purpose: "sign_in"})
 	ask[httpjson.Problem](t, 404, "GET", url+api.Prefix+"/dev/otp/"+sent.ChallengeID, "", nil)
 	require.Zero(t, stop())
 }
@@ -340,13 +375,22 @@ func TestSettings(t *testing.T) {
 		{"OTP_PER_HOUR", "OTP_PER_HOUR", "0"},
 		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "https://duuble.example"},
 		{"DEV_CODES", "DEV_CODES", "true", "PUBLIC_URL", "http://127.0.0.1.duuble.example"},
-		{"DEV_CODES", "DEV_CODES", "true", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1"},
+		{
+			"DEV_CODES", "DEV_CODES", "true", "SMS_SENDER", "acs", "ACS_ENDPOINT",
+			"https://example.com", "ACS_FROM", "+1",
+		},
 		{"DEV_CODES", "DEV_CODES", "true", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
 		{"SMS_SENDER", "SMS_SENDER", "pigeon"},
 		{"SMS_SENDER", "SMS_SENDER", "acs"},
 		{"SMS_SENDER", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071"},
-		{"SECRET_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1"},
-		{"VOTE_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT", "https://example.com", "ACS_FROM", "+1", "SECRET_KEYS", key},
+		{
+			"SECRET_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT",
+			"https://example.com", "ACS_FROM", "+1",
+		},
+		{
+			"VOTE_KEYS", "FUNCTIONS_CUSTOMHANDLER_PORT", "7071", "SMS_SENDER", "acs", "ACS_ENDPOINT",
+			"https://example.com", "ACS_FROM", "+1", "SECRET_KEYS", key,
+		},
 	} {
 		t.Run(strings.Join(bad[:3], " "), func(t *testing.T) {
 			for i := 1; i < len(bad); i += 2 {
@@ -409,7 +453,8 @@ func TestDoctor(t *testing.T) {
 func TestUnderTheHost(t *testing.T) {
 	texts := acstest.New(t)
 	key := func(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
-	settings := append(texts.Identity(), "TABLE_PREFIX=Duuble", "QUEUE_PREFIX=duuble-", "SECRET_KEYS="+key(1), "VOTE_KEYS="+key(2),
+	settings := append(texts.Identity(), "TABLE_PREFIX=Duuble", "QUEUE_PREFIX=duuble-",
+		"SECRET_KEYS="+key(1), "VOTE_KEYS="+key(2),
 		"SMS_SENDER=acs", "ACS_ENDPOINT="+texts.URL, "ACS_FROM="+acstest.From)
 	h := apptest.UnderTheHost(t, folder, settings...)
 	at := up(t, h.URL())
@@ -422,19 +467,26 @@ func TestUnderTheHost(t *testing.T) {
 	}
 	ann := enter(t, at, "+34600000001", sent("+34600000001"))
 	settle(t, at, ann, "Ann_1")
-	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken, api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
-	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken, api.NewVote{Position: "strong_left", Pad: "xxxx"})
-	require.EqualValues(t, 1, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "", nil).TotalVotes)
+	post := ask[api.Card](t, 201, "POST", at+"/posts", ann.AccessToken,
+		api.NewPost{Slider: &api.Slider{Text: "Is tea better than coffee?"}})
+	ask[api.VoteCast](t, 201, "POST", at+"/posts/"+post.PostID+"/vote", ann.AccessToken,
+		api.NewVote{Position: "strong_left", Pad: "xxxx"})
+	require.EqualValues(t, 1, ask[api.VoteSummary](t, 200, "GET", at+"/posts/"+post.PostID+"/vote/summary", "",
+		nil).TotalVotes)
 	require.Eventually(t, func() bool {
 		return len(ask[api.MyVotes](t, 200, "GET", at+"/users/me/votes", ann.AccessToken, nil).Items) == 1
 	}, 2*time.Minute, 100*time.Millisecond, "the queue function runs")
 	face := upload(t, at, ann.AccessToken, "profile")
 	shown(t, at, ann.AccessToken, face)
 	require.Equal(t, "+34•••••01", ask[api.Me](t, 200, "GET", at+"/users/me", ann.AccessToken, nil).Phone)
-	ask[httpjson.Problem](t, 429, "POST", at+"/auth/otp/request", "", api.CodeRequest{Channel: "sms", Destination: "+34600000001", Purpose: "sign_in"})
+	ask[httpjson.Problem](t, 429, "POST", at+"/auth/otp/request", "",
+		api.CodeRequest{Channel: "sms", Destination: "+34600000001", Purpose: "sign_in"})
 	ask[any](t, 204, "POST", at+"/auth/logout", ann.AccessToken, nil)
 	ask[httpjson.Problem](t, 401, "GET", at+"/users/me", ann.AccessToken, nil)
-	for path, status := range map[string]int{"/": 200, "/app": 200, "/app/sign-in": 200, "/app/me": 200, "/app/posts/" + post.PostID: 200, "/app/nothing": 404} {
+	for path, status := range map[string]int{
+		"/": 200, "/app": 200, "/app/sign-in": 200, "/app/me": 200,
+		"/app/posts/" + post.PostID: 200, "/app/nothing": 404,
+	} {
 		got, answer := apptest.Send(t, "GET", h.URL()+path, "")
 		require.Equal(t, status, got, path)
 		require.NotEmpty(t, answer)

@@ -30,7 +30,9 @@ const (
 )
 
 // onStore opens a store and runs do on it.
-func onStore(open func(dir, queuePrefix string) (command.Store, error), data string, std command.Streams, do func(*duuble) error) (err error) {
+func onStore(open func(dir, queuePrefix string) (command.Store, error), data string, std command.Streams,
+	do func(*duuble) error,
+) (err error) {
 	s, err := readSettings()
 	if err != nil {
 		return err
@@ -59,7 +61,10 @@ func contents(s settings) *backup.Contents {
 			{Name: "Posts", Stored: t.Posts},
 			{Name: "Lists", Stored: t.Lists},
 			{Name: "Notifications", Stored: t.Notifications},
-			{Name: "Sessions", Stored: t.Sessions, Out: "sessions, codes and counts of what callers ask for: people sign in anew"},
+			{
+				Name: "Sessions", Stored: t.Sessions,
+				Out: "sessions, codes and counts of what callers ask for: people sign in anew",
+			},
 			{Name: "Hubs", Stored: t.Hubs},
 			{Name: "Admin", Stored: t.Admin, Without: []string{belong.Partition}},
 			// The rows that name a picture come before it, as names come before their reservations: so while
@@ -75,7 +80,10 @@ func contents(s settings) *backup.Contents {
 // repair writes the rows that follow from those of a backup, once it knows that the keys are those
 // of the data.
 func (d *duuble) repair(ctx context.Context) error {
-	for _, repair := range []func(context.Context) error{d.people.CheckKeys, d.people.Repair, d.assets.Repair, d.posts.Repair, d.hubs.Repair, d.talks.Repair} {
+	for _, repair := range []func(context.Context) error{
+		d.people.CheckKeys, d.people.Repair, d.assets.Repair,
+		d.posts.Repair, d.hubs.Repair, d.talks.Repair,
+	} {
 		if err := repair(ctx); err != nil {
 			return err
 		}
@@ -96,7 +104,9 @@ func (d *duuble) verify(ctx context.Context, found func(any), progress func(int)
 		}
 		found(what)
 	}
-	for _, verify := range []func(context.Context, func(string)) (int, error){d.people.VerifyRows, d.posts.VerifyRows, d.hubs.VerifyRows} {
+	for _, verify := range []func(context.Context, func(string)) (int, error){
+		d.people.VerifyRows, d.posts.VerifyRows, d.hubs.VerifyRows,
+	} {
 		n, err := verify(ctx, report)
 		if err != nil {
 			return rows, err
@@ -109,7 +119,8 @@ func (d *duuble) verify(ctx context.Context, found func(any), progress func(int)
 	}
 	checked, err := d.ballot.Verify(ctx, func(one ballot.Difference) { report("post " + one.Post + ": " + one.Text) })
 	if checked.Lost > 0 {
-		d.Log.WarnContext(ctx, "votes wait for ever in boxes that none of VOTE_KEYS opens", slog.Int64("votes", checked.Lost))
+		d.Log.WarnContext(ctx, "votes wait for ever in boxes that none of VOTE_KEYS opens",
+			slog.Int64("votes", checked.Lost))
 	}
 	return rows + checked.Votes, err
 }
@@ -138,7 +149,8 @@ func (d *duuble) waiting(ctx context.Context) (map[string]bool, error) {
 	}
 	now := d.Now()
 	kept := now.Add(-d.people.Keep)
-	for row, err := range table.All(ctx, d.DB, d.tables.Admin, table.Range{FromPartition: "due|", ToPartition: table.After("due|")}) {
+	for row, err := range table.All(ctx, d.DB, d.tables.Admin,
+		table.Range{FromPartition: "due|", ToPartition: table.After("due|")}) {
 		if err != nil {
 			return nil, err
 		}
@@ -167,8 +179,8 @@ func (d *duuble) waiting(ctx context.Context) (map[string]bool, error) {
 	return ids, nil
 }
 
-// verifyNow is the work of a timer: it looks at all rows twice, and tells of those alone that differ
-// both times.
+// verifyNow is the work of a timer: it looks at all rows twice, and tells of those alone that
+// differ both times.
 func (d *duuble) verifyNow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
@@ -224,7 +236,8 @@ func with(args []string, n int, do func() error) error {
 
 func settleCommand() command.Command {
 	return command.Command{
-		Name: "settle", Short: "count votes that wait, as far as groups can be made, and seal the others under the newest key",
+		Name:  "settle",
+		Short: "count votes that wait, as far as groups can be made, and seal the others under the newest key",
 		Long:  "Does now what the timer does each hour, for all posts: votes that are younger than SETTLE_AFTER go on waiting. Run it\nbefore an old key of VOTE_KEYS goes." + running,
 		Setup: service().Work("settle", nil),
 	}
@@ -271,7 +284,8 @@ that are on their way end. If it stops before its end, no process starts until i
 
 func promoteCommand() command.Command {
 	return command.Command{
-		Name: "promote", Args: []string{"PHONE", "HUB"}, Short: "make the person with a number a super_admin of a hub that has no one to manage it",
+		Name: "promote", Args: []string{"PHONE", "HUB"},
+		Short: "make the person with a number a super_admin of a hub that has no one to manage it",
 		Long: `For a hub whose super_admins have all left Duuble. The person must have an account, and becomes a member of the hub where
 the person is none. The command refuses a hub that has a super_admin.` + running,
 		Setup: service().Work("promote", nil),

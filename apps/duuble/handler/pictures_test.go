@@ -33,10 +33,12 @@ func TestThousandPictures(t *testing.T) {
 		people[i] = enter(t, at, fmt.Sprint("+3460000000", i), printed(t, at))
 		settle(t, at, people[i], fmt.Sprint("Person", i))
 	}
-	post := ask[api.Card](t, 201, "POST", at+"/posts", people[0].AccessToken, api.NewPost{Slider: &api.Slider{Text: "Tea?"}}).PostID
+	post := ask[api.Card](t, 201, "POST", at+"/posts", people[0].AccessToken,
+		api.NewPost{Slider: &api.Slider{Text: "Tea?"}}).PostID
 	send := func(i int) string {
 		id := upload(t, at, people[i].AccessToken, "comment")
-		ask[api.Comment](t, 201, "POST", at+"/posts/"+post+"/comments", people[i].AccessToken, api.NewComment{AssetID: id})
+		ask[api.Comment](t, 201, "POST", at+"/posts/"+post+"/comments",
+			people[i].AccessToken, api.NewComment{AssetID: id})
 		return id
 	}
 	var sent [senders][]string
@@ -63,7 +65,8 @@ func TestThousandPictures(t *testing.T) {
 	require.Zero(t, stop())
 
 	other := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(other, keysFile), []byte(textOf(t, filepath.Join(data, keysFile))), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(other, keysFile),
+		[]byte(textOf(t, filepath.Join(data, keysFile))), 0o600))
 	does(t, command.OK, "restore", file, "--data", other)
 	require.Contains(t, does(t, command.OK, "verify", "--data", other), "rows are as they must be")
 	gone := people[senders-1].UserID

@@ -82,7 +82,8 @@ func (s settings) build(
 	st.Tables, st.Queues = t.Tables(st.Tables), t.Queues(st.Queues)
 	book := s.book(st, log, following.Go)
 	a := command.App{
-		Create: book.Create, Triggers: book.Triggers(), Wait: following.Wait, Contents: s.Contents(), Repair: book.Repair,
+		Create: book.Create, Triggers: book.Triggers(), Wait: following.Wait,
+		Contents: s.Contents(), Repair: book.Repair,
 		Settles: settles, Tables: rowstore.TableNames(s.Tables),
 		Verify: func(ctx context.Context, v command.View, found func(any), progress func(int)) (int, error) {
 			of := s.book(command.Store{Tables: v.Tables, Queues: v.Queues}, log, func(do func()) { do() })

@@ -48,10 +48,13 @@ func ready(t *testing.T, url string) {
 func works(t *testing.T, url string) []string {
 	t.Helper()
 	ready(t, url)
-	tokens := apptest.Ask[api.Tokens](t, 200, http.MethodPost, url+api.Prefix+"/auth/sign-up", who, "Content-Type", "application/json")
+	tokens := apptest.Ask[api.Tokens](t, 200, http.MethodPost, url+api.Prefix+"/auth/sign-up", who,
+		"Content-Type", "application/json")
 	ann := signed(tokens)
-	note := apptest.Ask[api.Note](t, 201, http.MethodPost, url+api.Prefix+"/notes", api.NewNote{Text: "Buy milk"}, ann...)
-	status, page := apptest.Send(t, http.MethodGet, url+web.Prefix, "", "Cookie", "example-session="+tokens.AccessToken+"."+tokens.RefreshToken)
+	note := apptest.Ask[api.Note](t, 201, http.MethodPost, url+api.Prefix+"/notes",
+		api.NewNote{Text: "Buy milk"}, ann...)
+	status, page := apptest.Send(t, http.MethodGet, url+web.Prefix, "", "Cookie",
+		"example-session="+tokens.AccessToken+"."+tokens.RefreshToken)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "Buy milk")
 	apptest.Ask[struct{}](t, 204, http.MethodDelete, url+api.Prefix+"/notes/"+note.ID, nil, ann...)
@@ -78,7 +81,8 @@ func TestLocal(t *testing.T) {
 	data, elsewhere := t.TempDir(), t.TempDir()
 	url, stop := local(data)
 	ann := works(t, url)
-	note := apptest.Ask[api.Note](t, 201, http.MethodPost, url+api.Prefix+"/notes", api.NewNote{Text: "Buy bread"}, ann...)
+	note := apptest.Ask[api.Note](t, 201, http.MethodPost, url+api.Prefix+"/notes",
+		api.NewNote{Text: "Buy bread"}, ann...)
 	file := filepath.Join(t.TempDir(), "backup.jsonl")
 	does(t, "backup", file, "--data", data)
 	require.Equal(t, command.OK, stop())
@@ -90,8 +94,10 @@ func TestLocal(t *testing.T) {
 	ready(t, url)
 	status, _ := apptest.Send(t, http.MethodGet, url+api.Prefix+"/notes", "", ann...)
 	require.Equal(t, http.StatusUnauthorized, status)
-	ann = signed(apptest.Ask[api.Tokens](t, 200, http.MethodPost, url+api.Prefix+"/auth/sign-in", who, "Content-Type", "application/json"))
-	require.Equal(t, []api.Note{note}, apptest.Ask[api.NoteList](t, 200, http.MethodGet, url+api.Prefix+"/notes", nil, ann...).Items)
+	ann = signed(apptest.Ask[api.Tokens](t, 200, http.MethodPost, url+api.Prefix+"/auth/sign-in", who,
+		"Content-Type", "application/json"))
+	require.Equal(t, []api.Note{note},
+		apptest.Ask[api.NoteList](t, 200, http.MethodGet, url+api.Prefix+"/notes", nil, ann...).Items)
 }
 
 // TestDoctor: all that a deployment makes is looked for.
@@ -113,7 +119,8 @@ func TestHelp(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.Equal(t, command.OK, program().Run(t.Context(), []string{"help"}, command.Streams{Out: &out, Err: &errs}))
 	require.Contains(t, out.String(), "  local       run everything in this process")
-	require.Equal(t, command.Usage, program().Run(t.Context(), []string{"nonsense"}, command.Streams{Out: &out, Err: &errs}))
+	require.Equal(t, command.Usage,
+		program().Run(t.Context(), []string{"nonsense"}, command.Streams{Out: &out, Err: &errs}))
 	require.Contains(t, errs.String(), `there is no command "nonsense"`)
 }
 

@@ -41,7 +41,8 @@ func fill(ctx context.Context, file string, members []population.Member) (err er
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: store.Queues, Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: store.Blobs, Pictures: picture.NewMaker(),
+		Tables: tables, Queues: store.Queues, Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: store.Blobs,
+		Pictures:  picture.NewMaker(),
 		LikesADay: -1, EraseAfter: time.Hour,
 	})
 	if err := s.Create(ctx); err != nil {

@@ -95,7 +95,11 @@ func run(ctx context.Context, args []string) (err error) {
 			continue
 		}
 		load.Progress("%s, %d connections", c.name, c.connections)
-		both, err := load.InTurns(ctx, [2]load.Side{{Program: ours.Program, Requests: makers[0][c.name]}, {Program: theirs.Program, Requests: makers[1][c.name]}}, o.Rounds, c.connections, o.Each, c.write)
+		both, err := load.InTurns(ctx,
+			[2]load.Side{
+				{Program: ours.Program, Requests: makers[0][c.name]},
+				{Program: theirs.Program, Requests: makers[1][c.name]},
+			}, o.Rounds, c.connections, o.Each, c.write)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}

@@ -38,21 +38,46 @@ func setup(members []population.Member) load.Setup {
 	return load.Setup{
 		Collections: []load.Object{
 			{
-				"id": users, "name": "users", "type": "auth", "listRule": dealt, "viewRule": `@request.auth.id != "" && visibility = "public"`,
+				"id": users, "name": "users", "type": "auth", "listRule": dealt,
+				"viewRule": `@request.auth.id != "" && visibility = "public"`,
 				"fields": []load.Object{
-					load.Field("name", "text"), load.Field("bio", "text"), load.Field("location", "text"), load.Field("gender", "text"), load.Field("birthDate", "text"), load.Field("showMe", "text"), load.Field("visibility", "text"),
-					load.Field("shuffle", "text"), load.Field("ageMin", "number"), load.Field("ageMax", "number"), load.Field("lat", "number"), load.Field("lon", "number"),
+					load.Field("name", "text"), load.Field("bio", "text"), load.Field("location", "text"),
+					load.Field("gender", "text"), load.Field("birthDate", "text"), load.Field("showMe", "text"),
+					load.Field("visibility", "text"),
+					load.Field("shuffle", "text"), load.Field("ageMin", "number"), load.Field("ageMax", "number"),
+					load.Field("lat", "number"), load.Field("lon", "number"),
 				},
 			},
-			load.Collection("decisions", load.Rules{Read: "from = @request.auth.id", Create: "from = @request.auth.id", Remove: "from = @request.auth.id"},
-				[]string{"CREATE UNIQUE INDEX idx_decision ON decisions (`from`, `to`)", "CREATE INDEX idx_decided ON decisions (`to`, `from`)"},
-				load.Relation("from", users), load.Relation("to", users), load.Field("kind", "text"), load.Field("anonymous", "bool")),
-			load.Collection("blocks", load.Rules{Read: "by = @request.auth.id", Create: "by = @request.auth.id", Remove: "by = @request.auth.id"}, []string{"CREATE UNIQUE INDEX idx_block ON blocks (`by`, who)"}, load.Relation("by", users), load.Relation("who", users)),
-			load.Collection("matches", load.Rules{Read: takesPart, Create: "", Remove: takesPart}, []string{"CREATE UNIQUE INDEX idx_match ON matches (a, b)", "CREATE INDEX idx_matched ON matches (b)"}, load.Relation("a", users), load.Relation("b", users)),
-			load.Collection("chats", load.Rules{Read: takesPart, Create: "", Remove: takesPart}, []string{"CREATE UNIQUE INDEX idx_chat ON chats (a, b)", "CREATE INDEX idx_chatting ON chats (b)"},
-				load.Relation("a", users), load.Relation("b", users), load.Field("sentA", "number"), load.Field("sentB", "number"), load.Field("last", "text")),
-			load.Collection("messages", load.Rules{Read: "chat.a = @request.auth.id || chat.b = @request.auth.id", Create: "sender = @request.auth.id && (chat.a = @request.auth.id || chat.b = @request.auth.id)", Remove: "chat.a = @request.auth.id || chat.b = @request.auth.id"},
-				[]string{"CREATE INDEX idx_messages ON messages (chat, created)"}, load.Relation("chat", "pbc_chats"), load.Relation("sender", users), content),
+			load.Collection("decisions",
+				load.Rules{
+					Read: "from = @request.auth.id", Create: "from = @request.auth.id",
+					Remove: "from = @request.auth.id",
+				},
+				[]string{
+					"CREATE UNIQUE INDEX idx_decision ON decisions (`from`, `to`)",
+					"CREATE INDEX idx_decided ON decisions (`to`, `from`)",
+				},
+				load.Relation("from", users), load.Relation("to", users), load.Field("kind", "text"),
+				load.Field("anonymous", "bool")),
+			load.Collection("blocks", load.Rules{
+				Read: "by = @request.auth.id", Create: "by = @request.auth.id",
+				Remove: "by = @request.auth.id",
+			}, []string{"CREATE UNIQUE INDEX idx_block ON blocks (`by`, who)"},
+				load.Relation("by", users), load.Relation("who", users)),
+			load.Collection("matches", load.Rules{Read: takesPart, Create: "", Remove: takesPart},
+				[]string{"CREATE UNIQUE INDEX idx_match ON matches (a, b)", "CREATE INDEX idx_matched ON matches (b)"},
+				load.Relation("a", users), load.Relation("b", users)),
+			load.Collection("chats", load.Rules{Read: takesPart, Create: "", Remove: takesPart},
+				[]string{"CREATE UNIQUE INDEX idx_chat ON chats (a, b)", "CREATE INDEX idx_chatting ON chats (b)"},
+				load.Relation("a", users), load.Relation("b", users), load.Field("sentA", "number"),
+				load.Field("sentB", "number"), load.Field("last", "text")),
+			load.Collection("messages", load.Rules{
+				Read:   "chat.a = @request.auth.id || chat.b = @request.auth.id",
+				Create: "sender = @request.auth.id && (chat.a = @request.auth.id || chat.b = @request.auth.id)",
+				Remove: "chat.a = @request.auth.id || chat.b = @request.auth.id",
+			},
+				[]string{"CREATE INDEX idx_messages ON messages (chat, created)"}, load.Relation("chat", "pbc_chats"),
+				load.Relation("sender", users), content),
 		},
 		SQL: append(rows(members),
 			`CREATE INDEX idx_shuffle ON users (shuffle)`, `CREATE INDEX idx_shuffled ON users (gender, shuffle)`,
@@ -70,15 +95,18 @@ const day = "2006-01-02"
 
 // rows is the SQL of the members, and of the likes, matches and chats of neighbors.
 func rows(members []population.Member) []string {
-	all := load.Users("id, email, name, bio, location, gender, birthDate, showMe, visibility, shuffle, ageMin, ageMax, lat, lon", len(members), func(i int) string {
-		m := members[i]
-		var at rules.Position
-		if m.Position != nil {
-			at = *m.Position
-		}
-		return fmt.Sprintf("'%s', 'member%d@example.com', '%s', 'Tea, seven lamps, and every concert since the first one.', 'Москва', '%s', '%s', '%s', 'public', '%s', %d, %d, %d, %d",
-			userID(i), i, m.Name, m.Gender, m.BirthDate.Format(day), m.Preferences.ShowMe, m.Shuffle, m.Preferences.AgeMin, m.Preferences.AgeMax, at.Lat, at.Lon)
-	})
+	all := load.Users(
+		"id, email, name, bio, location, gender, birthDate, showMe, visibility, shuffle, ageMin, ageMax, lat, lon",
+		len(members), func(i int) string {
+			m := members[i]
+			var at rules.Position
+			if m.Position != nil {
+				at = *m.Position
+			}
+			return fmt.Sprintf("'%s', 'member%d@example.com', '%s', 'Tea, seven lamps, and every concert since the first one.', 'Москва', '%s', '%s', '%s', 'public', '%s', %d, %d, %d, %d",
+				userID(i), i, m.Name, m.Gender, m.BirthDate.Format(day), m.Preferences.ShowMe, m.Shuffle,
+				m.Preferences.AgeMin, m.Preferences.AgeMax, at.Lat, at.Lon)
+		})
 	return append(all,
 		"INSERT INTO chats (id, a, b) SELECT printf('chat%011d', substr(x.id, 5) / 2), x.id, printf('user%011d', substr(x.id, 5) + 1) FROM users AS x WHERE substr(x.id, 5) % 2 = 0",
 		"INSERT INTO matches (id, a, b) SELECT printf('match%010d', substr(id, 5)), a, b FROM chats",
@@ -93,10 +121,12 @@ func (s *side) asPocketBase(members []population.Member, tokens []string) {
 		return load.Call(method, "/api/collections/"+path, tokens[member], body)
 	}
 	s.like = func(from, to int) load.Request {
-		return as(from, http.MethodPost, "decisions/records", map[string]any{"from": userID(from), "to": userID(to), "kind": "like", "anonymous": false})
+		return as(from, http.MethodPost, "decisions/records",
+			map[string]any{"from": userID(from), "to": userID(to), "kind": "like", "anonymous": false})
 	}
 	s.message = func(n, from int) load.Request {
-		return as(from, http.MethodPost, "messages/records", map[string]any{"chat": chatID(from), "sender": userID(from), "content": text(n)})
+		return as(from, http.MethodPost, "messages/records",
+			map[string]any{"chat": chatID(from), "sender": userID(from), "content": text(n)})
 	}
 	s.deck = func(of int) load.Request {
 		q := url.Values{

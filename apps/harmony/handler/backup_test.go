@@ -28,7 +28,8 @@ func said(t *testing.T, code int, args ...string) (out, errs string) {
 // bytesOf returns a picture.
 func bytesOf(t *testing.T, at, url, token string) string {
 	t.Helper()
-	status, body := apptest.Send(t, http.MethodGet, strings.TrimSuffix(at, api.Prefix)+url, "", "Authorization", "Bearer "+token)
+	status, body := apptest.Send(t, http.MethodGet, strings.TrimSuffix(at, api.Prefix)+url, "",
+		"Authorization", "Bearer "+token)
 	require.Equal(t, http.StatusOK, status)
 	return body
 }
@@ -41,15 +42,18 @@ func TestBackup(t *testing.T) {
 	url, stop := local(t, data)
 	at := up(t, url)
 	anna := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("anna"))
-	status, answer := apptest.Send(t, "POST", at+"/users/"+anna.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+anna.AccessToken)
+	status, answer := apptest.Send(t, "POST", at+"/users/"+anna.User.UserID+"/images", photo(t), "Content-Type",
+		"image/png", "Authorization", "Bearer "+anna.AccessToken)
 	require.Equal(t, 201, status, answer)
 	picture := ask[api.Person](t, 200, "GET", at+"/users/"+anna.User.UserID, anna.AccessToken, nil).ProfileImageURL
 	want := bytesOf(t, at, *picture, anna.AccessToken)
 
 	bob := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("bob"))
 	ask[api.Like](t, 201, "POST", at+"/likes", anna.AccessToken, map[string]any{"toUserId": bob.User.UserID})
-	room := *ask[api.Like](t, 201, "POST", at+"/likes", bob.AccessToken, map[string]any{"toUserId": anna.User.UserID}).ChatID
-	status, answer = apptest.Send(t, "POST", at+"/chats/"+room+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+bob.AccessToken)
+	room := *ask[api.Like](t, 201, "POST", at+"/likes", bob.AccessToken,
+		map[string]any{"toUserId": anna.User.UserID}).ChatID
+	status, answer = apptest.Send(t, "POST", at+"/chats/"+room+"/images", photo(t), "Content-Type", "image/png",
+		"Authorization", "Bearer "+bob.AccessToken)
 	require.Equal(t, 201, status, answer)
 	sent := ask[api.Chat](t, 200, "GET", at+"/chats/"+room, anna.AccessToken, nil).LastMessage.ImageURL
 	wantSent := bytesOf(t, at, *sent, anna.AccessToken)
@@ -57,7 +61,8 @@ func TestBackup(t *testing.T) {
 	_, errs := said(t, command.OK, "backup", file, "--data", data)
 	require.Contains(t, errs, " rows, 4 files\n")
 	require.Contains(t, does(t, command.OK, "verify", "--data", data), "rows are as they must be")
-	require.Equal(t, "anna@example.com is admin now\n", does(t, command.OK, "role", "anna@example.com", "admin", "--data", data))
+	require.Equal(t, "anna@example.com is admin now\n",
+		does(t, command.OK, "role", "anna@example.com", "admin", "--data", data))
 	token := strings.TrimSpace(does(t, command.OK, "reset", "anna@example.com", "--data", data))
 	ask[any](t, 204, "POST", at+"/auth/reset", "", api.PasswordReset{Token: token, Password: "eleven lamps over tea"})
 	out, _ := said(t, command.OK, "drill", file, "--data", data)
@@ -79,7 +84,8 @@ func TestBackup(t *testing.T) {
 	url, stop = local(t, elsewhere)
 	at = up(t, url)
 	ask[httpjson.Problem](t, 401, "GET", at+"/auth/me", anna.AccessToken, nil)
-	again := ask[api.Session](t, 200, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "tea under seven lamps"})
+	again := ask[api.Session](t, 200, "POST", at+"/auth/login", "",
+		api.Credentials{Email: "anna@example.com", Password: "tea under seven lamps"})
 	require.Equal(t, want, bytesOf(t, at, *picture, again.AccessToken))
 	require.Equal(t, wantSent, bytesOf(t, at, *sent, again.AccessToken))
 	require.Equal(t, command.OK, stop())

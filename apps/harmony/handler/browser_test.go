@@ -12,7 +12,10 @@ import (
 
 // The windows of people.
 var (
-	phone   = browsertest.Variant{Name: "phone", Width: 390, Height: 1600, Phone: true, Script: true, Touch: true, Steady: true}
+	phone = browsertest.Variant{
+		Name: "phone", Width: 390, Height: 1600, Phone: true,
+		Script: true, Touch: true, Steady: true,
+	}
 	plain   = browsertest.Variant{Name: "plain", Width: 390, Height: 1600, Phone: true}
 	desktop = browsertest.Variant{Name: "desktop", Width: 1280, Height: 1200, Script: true, Steady: true}
 )
@@ -21,7 +24,9 @@ var (
 func choose(p *browsertest.Tab, field, value string) {
 	p.T.Helper()
 	p.Ready("[name=" + field + "]")
-	browsertest.Eval[bool](p, "(f => { f.value = '"+value+"'; f.dispatchEvent(new Event('change', {bubbles: true})); return true })(document.querySelector('[name="+field+"]'))")
+	browsertest.Eval[bool](p, "(f => { f.value = '"+value+
+		"'; f.dispatchEvent(new Event('change', {bubbles: true})); return true })(document.querySelector('[name="+
+		field+"]'))")
 }
 
 // upload chooses a file for the form of photos.
@@ -41,18 +46,22 @@ func TestBrowser(t *testing.T) {
 	up(t, url)
 
 	ann := b.Visit(t, url, phone)
-	browsertest.Call(ann, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "en-GB,en;q=0.9"}})
+	browsertest.Call(ann, network.SetExtraHTTPHeaders,
+		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "en-GB,en;q=0.9"}})
 	ann.GoTo("/")
 	ann.Sees("location.pathname === '/app'")
-	require.Equal(t, "en", browsertest.Eval[string](ann, "document.documentElement.lang"), "the browser asks for English")
+	require.Equal(t, "en", browsertest.Eval[string](ann, "document.documentElement.lang"),
+		"the browser asks for English")
 	browsertest.Accessible(ann, axe, "home")
 	browsertest.Installable(ann)
 	ann.Sends(".primary").Sees("location.pathname === '/app/sign-up'")
 	browsertest.Accessible(ann, axe, "sign-up")
 	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "short").Write("[name=name]", "Ann")
 	ann.Click(".secret button").Sees("document.querySelector('#password').type === 'text'")
-	ann.Sends("form .primary").Reads("Give 10 to 128 characters.").Reads("Give a day, from 1900 on.").Reads("Choose one of the list.")
-	require.Equal(t, "ann@example.com", browsertest.Eval[string](ann, "document.querySelector('#email').value"), "what was typed stays")
+	ann.Sends("form .primary").Reads("Give 10 to 128 characters.").Reads(
+		"Give a day, from 1900 on.").Reads("Choose one of the list.")
+	require.Equal(t, "ann@example.com", browsertest.Eval[string](ann, "document.querySelector('#email').value"),
+		"what was typed stays")
 	require.Empty(t, browsertest.Eval[string](ann, "document.querySelector('#password').value"), "but for the password")
 	browsertest.Accessible(ann, axe, "sign-up refused")
 	ann.Write("[name=password]", "tea under seven lamps")
@@ -60,14 +69,16 @@ func TestBrowser(t *testing.T) {
 	choose(ann, "birthDate", "2000-02-29")
 	ann.Sends("form .primary").Sees("location.pathname === '/app/me'").Reads("Your account is made.")
 	browsertest.Accessible(ann, axe, "me")
-	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("details summary").Write("[name=lat]", "55,75").Write("[name=lon]", "40.61")
+	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("details summary").Write(
+		"[name=lat]", "55,75").Write("[name=lon]", "40.61")
 	ann.Sends("form.card .primary").Reads("Saved.")
 	fields := "['bio', 'city', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"
 	require.Equal(t, "<b>I sing loudest</b>  55.7 40.6", browsertest.Eval[string](ann, fields))
 	ann.Write("[name=city]", "Mosco").Sends("form.card .primary").Reads("Choose a city of the list")
 	ann.Write("[name=city]", "москва").Sends("form.card .primary").Reads("Saved.")
 	require.Equal(t, "<b>I sing loudest</b> Moscow  ", browsertest.Eval[string](ann, fields))
-	ann.Write("[name=city]", "").Click("details summary").Write("[name=lat]", "north").Sends("form.card .primary").Reads("Give a latitude of")
+	ann.Write("[name=city]", "").Click("details summary").Write("[name=lat]", "north").Sends(
+		"form.card .primary").Reads("Give a latitude of")
 	browsertest.Accessible(ann, axe, "me refused")
 
 	upload(ann, "green.png", photo(t))
@@ -89,12 +100,15 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "settings")
 	ann.Write("[name=ageRangeMin]", "17").Sends("[action$=preferences] .primary").Reads("Give ages from 18 to 99")
 	ann.Write("[name=ageRangeMin]", "20").Sends("[action$=preferences] .primary").Reads("Saved.")
-	ann.Write("[name=currentPassword]", "not this one").Write("[name=newPassword]", "eleven lamps over tea").Sends("[action$=password] .primary").Reads("is wrong")
+	ann.Write("[name=currentPassword]", "not this one").Write("[name=newPassword]", "eleven lamps over tea").Sends(
+		"[action$=password] .primary").Reads("is wrong")
 	choose(ann, "language", "ru")
 	ann.Sends("[action$=privacy] .primary").Reads("Сохранено.")
-	require.Equal(t, "ru", browsertest.Eval[string](ann, "document.documentElement.lang"), "the setting counts from the next page on")
+	require.Equal(t, "ru", browsertest.Eval[string](ann, "document.documentElement.lang"),
+		"the setting counts from the next page on")
 	browsertest.Accessible(ann.Reads("Chrome на Linux"), axe, "settings in Russian")
-	ann.Click(".bar summary").Sends(".bar [action$=language] button").Sees("location.pathname === '/app/settings' && document.documentElement.lang === 'en'")
+	ann.Click(".bar summary").Sends(".bar [action$=language] button").Sees(
+		"location.pathname === '/app/settings' && document.documentElement.lang === 'en'")
 	ann.Click(".bar summary")
 	browsertest.Accessible(ann, axe, "menu of a member")
 	ann.Sends(".bar [action$=language] button").Reads("Настройки")
@@ -103,17 +117,25 @@ func TestBrowser(t *testing.T) {
 	ann.Click(".bar summary").Sends(".bar [action$=sign-out] button").Sees("location.pathname === '/app'")
 	ann.GoTo("/app/settings").Sees("location.pathname === '/app/sign-in'")
 	browsertest.Accessible(ann, axe, "sign-in")
-	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends("form.card .primary").Reads("неверны")
-	ann.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Sees("location.pathname === '/app/settings'")
-	for _, page := range []string{"reset", "forgot", "confirm?token=x", "confirm-email?token=x", "unsubscribe?token=x"} {
+	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "not this one").Sends(
+		"form.card .primary").Reads("неверны")
+	ann.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Sees(
+		"location.pathname === '/app/settings'")
+	for _, page := range []string{
+		"reset", "forgot", "confirm?token=x",
+		"confirm-email?token=x", "unsubscribe?token=x",
+	} {
 		browsertest.Accessible(ann.GoTo("/app/"+page), axe, strings.TrimSuffix(page, "?token=x"))
 	}
 	browsertest.Accessible(ann.GoTo("/app/nothing"), axe, "nothing")
 
 	bob := b.Visit(t, url, plain).GoTo("/app/sign-up").Reads("Регистрация")
-	bob.Sends("header [action$=language] button").Reads("Members are 18").Sees("location.pathname === '/app/sign-up' && document.documentElement.lang === 'en'")
-	bob.GoTo("/app/events").Reads("Events").Sends("header [action$=language] button").Reads("События").GoTo("/app/sign-up").Reads("Регистрация")
-	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Write("[name=name]", "Bob")
+	bob.Sends("header [action$=language] button").Reads("Members are 18").Sees(
+		"location.pathname === '/app/sign-up' && document.documentElement.lang === 'en'")
+	bob.GoTo("/app/events").Reads("Events").Sends("header [action$=language] button").Reads("События").GoTo(
+		"/app/sign-up").Reads("Регистрация")
+	bob.Write("[name=email]", "bob@example.com").Write("[name=password]",
+		"tea under seven lamps").Write("[name=name]", "Bob")
 	choose(bob, "gender", "male")
 	choose(bob, "birthDate", "1999-01-01")
 	bob.Sends("form .primary").Sees("location.pathname === '/app/me'").Reads("Аккаунт создан.")
@@ -123,7 +145,8 @@ func TestBrowser(t *testing.T) {
 	bob.GoTo("/app/people/" + annID).Reads("Москва").Sees("document.querySelector('.photos img')")
 	bob.Sends("[action$=secret] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("1 тайный лайк ждёт ответа.").Reads("Пока никого.")
-	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees("document.querySelector('[data-new=liked] span').textContent === ' 1'")
+	ann.GoTo("/app").Reads("1 лайк ждёт ответа").Sees(
+		"document.querySelector('[data-new=liked] span').textContent === ' 1'")
 	browsertest.Accessible(ann, axe, "home with news")
 	bob.Sends("[action$=unlike] button").Sends("[action$='/like'] button").Reads("Вы лайкнули")
 	ann.GoTo("/app/likes").Reads("Bob")
@@ -142,12 +165,16 @@ func TestBrowser(t *testing.T) {
 	ann.Calm()
 
 	// Bob leaves, and comes back.
-	bob.GoTo("/app/settings").Write("[name=leavingPassword]", "not this one").Sends("[action$='/delete'] > button").Reads("неверны")
-	bob.Write("[name=leavingPassword]", "tea under seven lamps").Sends("[action$='/delete'] > button").Sees("location.pathname === '/app/restore'").Reads("Аккаунт удалён.")
+	bob.GoTo("/app/settings").Write("[name=leavingPassword]", "not this one").Sends(
+		"[action$='/delete'] > button").Reads("неверны")
+	bob.Write("[name=leavingPassword]", "tea under seven lamps").Sends("[action$='/delete'] > button").Sees(
+		"location.pathname === '/app/restore'").Reads("Аккаунт удалён.")
 	browsertest.Accessible(ann.GoTo("/app/restore"), axe, "restore")
-	bob.GoTo("/app/sign-in").Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Месяц его можно восстановить.")
+	bob.GoTo("/app/sign-in").Write("[name=email]", "bob@example.com").Write("[name=password]",
+		"tea under seven lamps").Sends("form.card .primary").Reads("Месяц его можно восстановить.")
 	bob.Sends("main a[href$=restore]").Sees("location.pathname === '/app/restore'")
-	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Аккаунт восстановлен.")
+	bob.Write("[name=email]", "bob@example.com").Write("[name=password]", "tea under seven lamps").Sends(
+		"form.card .primary").Reads("Аккаунт восстановлен.")
 	bob.Click(".bar summary").Sends(".bar [action$=sign-out] button").Reads("Фанаты одной группы")
 	bob.Calm()
 }

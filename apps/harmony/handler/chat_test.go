@@ -27,7 +27,8 @@ const atEnd = "document.documentElement.scrollHeight - innerHeight - scrollY < 2
 // breakLine presses Shift+Enter.
 func breakLine(p *browsertest.Tab) {
 	p.T.Helper()
-	require.NoError(p.T, chromedp.Do(p.Context, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierShift))))
+	require.NoError(p.T, chromedp.Do(p.Context,
+		chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierShift))))
 }
 
 // TestChatInBrowser: a chat opens at the first message that is new, and messages on the screen are
@@ -59,14 +60,18 @@ func TestChatInBrowser(t *testing.T) {
 	chat := "/app/chats/" + room
 
 	wide := browsertest.Variant{Name: "wide", Width: 1280, Height: 900, Script: true, Steady: true}
-	small := browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true, Touch: true, Steady: true}
+	small := browsertest.Variant{
+		Name: "small", Width: 390, Height: 844, Phone: true,
+		Script: true, Touch: true, Steady: true,
+	}
 	ann := signIn(b.Visit(t, url, wide), "ann", "/app/chats").Reads("30 new messages")
 	ann.Sends(".cards a").Sees(at(chat)).Sees(seen("message 0")).Reads("new messages")
 	require.False(t, browsertest.Eval[bool](ann, seen("message 29")))
 	browsertest.Accessible(ann, axe, "chat at the first new message")
 	ann.GoTo("/app/chats").Reads("new messages").Sees("parseInt(document.querySelector('.count').textContent) < 30")
 	ann.GoTo(chat).Sees("document.querySelector('#new')").Click(".fresh").Sees(atEnd).Sees(seen("message 29"))
-	ann.Sees("document.querySelector('.fresh').hidden").Sees("document.querySelector('.messages').dataset.unread === '0'")
+	ann.Sees("document.querySelector('.fresh').hidden").Sees(
+		"document.querySelector('.messages').dataset.unread === '0'")
 
 	// It opens at its end and follows, but for a reader of older messages.
 	ann.GoTo(chat).Sees("!document.querySelector('#new')").Sees(atEnd).Sees(seen("message 29"))
@@ -87,10 +92,12 @@ func TestChatInBrowser(t *testing.T) {
 	ann.Write("#content", "first line")
 	breakLine(ann)
 	ann.Press("second line")
-	require.Equal(t, "first line\nsecond line", browsertest.Eval[string](ann, "document.querySelector('#content').value"))
+	require.Equal(t, "first line\nsecond line",
+		browsertest.Eval[string](ann, "document.querySelector('#content').value"))
 	require.Greater(t, browsertest.Eval[int](ann, height), line, "the field grows")
 	ann.Press(kb.Enter).Sees(fmt.Sprintf("%s !== %q", key, was)).Sees(seen("first line\nsecond line"))
-	require.Empty(t, browsertest.Eval[string](ann, "document.querySelector('#content').value"), "a text that was sent is kept no more")
+	require.Empty(t, browsertest.Eval[string](ann, "document.querySelector('#content').value"),
+		"a text that was sent is kept no more")
 	ann.Click("[data-enter]").Write("#content", "third").Press(kb.Enter).Press("fourth")
 	require.Equal(t, "third\nfourth", browsertest.Eval[string](ann, "document.querySelector('#content').value"))
 	ann.GoTo(chat).Sees("document.querySelector('#content').value === 'third\\nfourth' && !document.querySelector('[data-enter]').checked")
@@ -99,12 +106,17 @@ func TestChatInBrowser(t *testing.T) {
 	ann.Click(".mine summary").Sees("document.querySelector('.mine .menu').open")
 	browsertest.Accessible(ann, axe, "menu of a message")
 	bob("while the menu is open")
-	ann.Reads("while the menu is open").Sees("document.querySelector('.mine .menu').open").Press(kb.Escape).Sees("!document.querySelector('.menu[open]')")
+	ann.Reads("while the menu is open").Sees("document.querySelector('.mine .menu').open").Press(kb.Escape).Sees(
+		"!document.querySelector('.menu[open]')")
 
 	// The session ends; the text and the place stay.
-	ask[any](t, 204, "POST", prefix+"/auth/logout", ask[api.Session](t, 200, "POST", prefix+"/auth/login", "", map[string]any{"email": "ann@example.com", "password": "tea under seven lamps"}).AccessToken, map[string]any{"everywhere": true})
+	ask[any](t, 204, "POST", prefix+"/auth/logout",
+		ask[api.Session](t, 200, "POST", prefix+"/auth/login", "",
+			map[string]any{"email": "ann@example.com", "password": "tea under seven lamps"}).AccessToken,
+		map[string]any{"everywhere": true})
 	ann.Sends("#write .primary").Sees(at("/app/sign-in"))
-	ann.Write("[name=email]", "ann@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary")
+	ann.Write("[name=email]", "ann@example.com").Write("[name=password]",
+		"tea under seven lamps").Sends("form.card .primary")
 	ann.Sees(at(chat)).Sees("document.querySelector('#content').value === 'third\\nfourth'")
 	ann.Sends("#write .primary").Sees(seen("third\nfourth")).Sees("document.querySelector('#content').value === ''")
 
@@ -116,8 +128,10 @@ func TestChatInBrowser(t *testing.T) {
 	browsertest.Accessible(phone, axe, "chat on a phone")
 	phone.Shots("chat")
 	phone.Click(".messages li:last-child summary").Shots("menu")
-	plain := signIn(b.Visit(t, url, browsertest.Variant{Name: "plain", Width: 390, Height: 844, Phone: true}), "ann", "/app/chats")
-	plain.Sends(".cards a").Sees(at(chat)).Sees(seen("third\nfourth")).Click(".mine summary").Sees("document.querySelector('.mine .menu').open")
+	plain := signIn(b.Visit(t, url, browsertest.Variant{Name: "plain", Width: 390, Height: 844, Phone: true}), "ann",
+		"/app/chats")
+	plain.Sends(".cards a").Sees(at(chat)).Sees(seen("third\nfourth")).Click(".mine summary").Sees(
+		"document.querySelector('.mine .menu').open")
 	for _, p := range []*browsertest.Tab{ann, phone, plain} {
 		p.Calm()
 	}

@@ -18,7 +18,10 @@ import (
 )
 
 // pictures are the containers of files that rows name.
-var pictures = []string{meet.ContainerProfiles, meet.ContainerChats, gallery.ContainerStore, gallery.ContainerEvents, gallery.ContainerBlog}
+var pictures = []string{
+	meet.ContainerProfiles, meet.ContainerChats, gallery.ContainerStore,
+	gallery.ContainerEvents, gallery.ContainerBlog,
+}
 
 // contents say what a backup has. No backup has the sessions and tokens that open an account, or
 // the places of timers.
@@ -28,7 +31,10 @@ func contents(s settings) *backup.Contents {
 		{Name: "UserEmails", Stored: s.UserEmails},
 		{Name: "Users", Stored: s.Users},
 		{Name: "Sessions", Stored: s.Sessions, Out: "sessions, and tokens to set a new password: members sign in anew"},
-		{Name: "Mails", Stored: s.Mails, Out: "registrations that wait for a mail, and counts of mails: people register anew"},
+		{
+			Name: "Mails", Stored: s.Mails,
+			Out: "registrations that wait for a mail, and counts of mails: people register anew",
+		},
 		{Name: "UserImages", Stored: s.UserImages, Names: func(row table.Row) (files []backup.Blob) {
 			if row.Key.Row == account.ImagesHead {
 				return nil
@@ -68,15 +74,23 @@ func contents(s settings) *backup.Contents {
 		{Name: "ForumTopics", Stored: s.ForumTopics},
 		{Name: "ForumReplies", Stored: s.ForumReplies},
 		{Name: "Reports", Stored: s.Reports},
-		{Name: "StoreItems", Stored: s.StoreItems, Names: func(row table.Row) []backup.Blob { return gallery.Named(gallery.ContainerStore, row) }},
-		{Name: "BlogPosts", Stored: s.BlogPosts, Names: func(row table.Row) []backup.Blob { return gallery.Named(gallery.ContainerBlog, row) }},
+		{Name: "StoreItems", Stored: s.StoreItems, Names: func(row table.Row) []backup.Blob {
+			return gallery.Named(gallery.ContainerStore, row)
+		}},
+		{Name: "BlogPosts", Stored: s.BlogPosts, Names: func(row table.Row) []backup.Blob {
+			return gallery.Named(gallery.ContainerBlog, row)
+		}},
 	}
-	return &backup.Contents{Application: "harmony", Tables: tables, Containers: pictures, Prefix: s.ContainerPrefix, Sums: backup.IsSum("!")}
+	return &backup.Contents{
+		Application: "harmony", Tables: tables, Containers: pictures,
+		Prefix: s.ContainerPrefix, Sums: backup.IsSum("!"),
+	}
 }
 
 // all returns the names of all tables.
 func (s settings) all() []string {
-	return slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(), s.ShopTables.All(), s.BlogTables.All())
+	return slices.Concat(s.Tables.All(), s.EventTables.All(), s.ForumTables.All(), s.ReportTables.All(),
+		s.ShopTables.All(), s.BlogTables.All())
 }
 
 // belongs has the store and its pictures know each other.

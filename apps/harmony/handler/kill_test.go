@@ -75,10 +75,12 @@ func TestKilled(t *testing.T) {
 	does(t, command.OK, "role", "member0@example.com", "admin", "--data", k.Data)
 	kill = k.Start()
 	event := ask[api.Event](t, 201, "POST", k.URL+"/admin/events", all[0].AccessToken, map[string]any{
-		"title": "Concert", "description": "", "startDate": "2126-12-31T20:00:00Z", "location": "", "capacity": places, "category": "concert", "visibility": "public", "isPublished": true,
+		"title": "Concert", "description": "", "startDate": "2126-12-31T20:00:00Z", "location": "", "capacity": places,
+		"category": "concert", "visibility": "public", "isPublished": true,
 	}).EventID
 	ask[api.Like](t, 201, "POST", k.URL+"/likes", all[0].AccessToken, map[string]any{"toUserId": all[1].User.UserID})
-	room := *ask[api.Like](t, 201, "POST", k.URL+"/likes", all[1].AccessToken, map[string]any{"toUserId": all[0].User.UserID}).ChatID
+	room := *ask[api.Like](t, 201, "POST", k.URL+"/likes", all[1].AccessToken,
+		map[string]any{"toUserId": all[0].User.UserID}).ChatID
 
 	const rounds = 3
 	for round := range rounds {
@@ -93,14 +95,16 @@ func TestKilled(t *testing.T) {
 			for from := range people {
 				for _, far := range []int{1 + 3*round, 2 + 3*round, 3 + 3*round} {
 					to := (from + far) % people
-					if from > 1 && !k.ack("like", fmt.Sprint(from, " ", to), "POST", "/likes", all[from].AccessToken, fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID)) {
+					if from > 1 && !k.ack("like", fmt.Sprint(from, " ", to), "POST", "/likes", all[from].AccessToken,
+						fmt.Sprintf(`{"toUserId":%q,"anonymous":false}`, all[to].User.UserID)) {
 						return
 					}
 				}
 			}
 		})
 		work.Go(func() {
-			for n := 0; k.ack("message", fmt.Sprintf("text %d.%d", round, n), "POST", "/chats/"+room+"/messages", all[n%2].AccessToken, fmt.Sprintf(`{"content":"text %d.%d"}`, round, n)); n++ {
+			for n := 0; k.ack("message", fmt.Sprintf("text %d.%d", round, n), "POST", "/chats/"+room+"/messages",
+				all[n%2].AccessToken, fmt.Sprintf(`{"content":"text %d.%d"}`, round, n)); n++ {
 			}
 		})
 		work.Go(func() {
@@ -115,7 +119,8 @@ func TestKilled(t *testing.T) {
 		work.Go(func() {
 			for n := range people {
 				member := (n + 3*round) % people
-				if !k.ack("place", all[member].User.UserID, "POST", "/events/"+event+"/register", all[member].AccessToken, `{}`) {
+				if !k.ack("place", all[member].User.UserID, "POST", "/events/"+event+"/register",
+					all[member].AccessToken, `{}`) {
 					return
 				}
 			}
@@ -123,7 +128,8 @@ func TestKilled(t *testing.T) {
 		require.Eventually(t, func() bool {
 			k.mu.Lock()
 			defer k.mu.Unlock()
-			return k.count["like"] > before["like"]+4 && k.count["message"] > before["message"]+4 && k.count["account"] > before["account"]
+			return k.count["like"] > before["like"]+4 && k.count["message"] > before["message"]+4 &&
+				k.count["account"] > before["account"]
 		}, time.Minute, time.Millisecond)
 		kill()
 		work.Wait()
@@ -132,7 +138,8 @@ func TestKilled(t *testing.T) {
 
 	sent := map[string]int{}
 	for from, one := range all {
-		for _, l := range ask[api.List[api.SentLike]](t, 200, "GET", k.URL+"/likes/sent?limit=50", one.AccessToken, nil).Items {
+		for _, l := range ask[api.List[api.SentLike]](t, 200, "GET", k.URL+"/likes/sent?limit=50",
+			one.AccessToken, nil).Items {
 			for to, other := range all {
 				if other.User.UserID == l.User.UserID {
 					sent[fmt.Sprint("like ", from, " ", to)]++
@@ -150,7 +157,8 @@ func TestKilled(t *testing.T) {
 			path = "/chats/" + room + "/messages?limit=50&cursor=" + page.NextCursor
 		}
 	}
-	attendees := ask[api.List[api.Attendee]](t, 200, "GET", k.URL+"/events/"+event+"/attendees?limit=50", all[0].AccessToken, nil).Items
+	attendees := ask[api.List[api.Attendee]](t, 200, "GET", k.URL+"/events/"+event+"/attendees?limit=50",
+		all[0].AccessToken, nil).Items
 	require.LessOrEqual(t, len(attendees), places)
 	for _, a := range attendees {
 		if a.User != nil && a.User.UserID != nil {
@@ -159,7 +167,8 @@ func TestKilled(t *testing.T) {
 	}
 	for what := range k.kept {
 		if name, is := strings.CutPrefix(what, "account "); is {
-			ask[api.Session](t, 200, "POST", k.URL+"/auth/login", "", api.Credentials{Email: name + "@example.com", Password: "tea under seven lamps"})
+			ask[api.Session](t, 200, "POST", k.URL+"/auth/login", "",
+				api.Credentials{Email: name + "@example.com", Password: "tea under seven lamps"})
 			continue
 		}
 		require.Equal(t, 1, sent[what], what)
@@ -172,7 +181,8 @@ func TestKilled(t *testing.T) {
 	for end := time.Now().Add(3 * time.Minute); ; {
 		kill()
 		var out, errs apptest.Output
-		if program().Run(t.Context(), []string{"verify", "--data", k.Data}, command.Streams{Out: &out, Err: &errs}) == command.OK {
+		if program().Run(t.Context(), []string{"verify", "--data", k.Data},
+			command.Streams{Out: &out, Err: &errs}) == command.OK {
 			break
 		}
 		require.True(t, time.Now().Before(end), "%s%s", &out, &errs)

@@ -56,13 +56,19 @@ func (v visitor) followed(text string) (page, token string) {
 // service that sends them to an SMTP server.
 func TestMails(t *testing.T) {
 	server, port, _ := mailtest.Listen(t, "none")
-	for name, value := range map[string]string{"MAIL_SENDER": "smtp", "MAIL_FROM": "no-reply@harmony.example", "SMTP_URL": "smtp://127.0.0.1:" + port, "PUBLIC_URL": "https://harmony.example"} {
+	for name, value := range map[string]string{
+		"MAIL_SENDER": "smtp", "MAIL_FROM": "no-reply@harmony.example",
+		"SMTP_URL": "smtp://127.0.0.1:" + port, "PUBLIC_URL": "https://harmony.example",
+	} {
 		t.Setenv(name, value)
 	}
 	site, _ := local(t, t.TempDir())
 	up(t, site)
 	anna := newVisitor(t, site)
-	newcomer := []string{"email", "anna@example.org", "password", "tea under seven lamps", "name", "Anna", "birthDate", "2000-02-29", "gender", "female"}
+	newcomer := []string{
+		"email", "anna@example.org", "password", "tea under seven lamps", "name", "Anna", "birthDate",
+		"2000-02-29", "gender", "female",
+	}
 	anna.sends("/app/sign-up", "/app/sign-in?done=mail-join", newcomer...)
 	header, text := server.Await(t, "anna@example.org")
 	require.Equal(t, "<no-reply@harmony.example>", header.Get("From"))
@@ -80,9 +86,12 @@ func TestMails(t *testing.T) {
 	_, text = server.Await(t, "anna@example.org")
 	page, token = stranger.followed(text)
 	stranger.sends(page, "/app/sign-in?done=password", "token", token, "password", "eleven lamps over tea")
-	anna.sends("/app/settings/email", "/app/sign-in?back=%2Fapp", "email", "anna@example.com", "emailPassword", "eleven lamps over tea") // the reset has ended her session
+	// the reset has ended her session
+	anna.sends("/app/settings/email", "/app/sign-in?back=%2Fapp", "email", "anna@example.com",
+		"emailPassword", "eleven lamps over tea")
 	anna.sends("/app/sign-in", "/app", "email", "anna@example.org", "password", "eleven lamps over tea")
-	anna.sends("/app/settings/email", "/app/settings?done=mail-email", "email", "anna@example.com", "emailPassword", "eleven lamps over tea")
+	anna.sends("/app/settings/email", "/app/settings?done=mail-email", "email", "anna@example.com",
+		"emailPassword", "eleven lamps over tea")
 	_, text = server.Await(t, "anna@example.com")
 	page, token = anna.followed(text)
 	anna.sends(page, "/app/settings?done=email", "token", token)
@@ -102,7 +111,10 @@ func TestMailSettings(t *testing.T) {
 		{"smtp", "Anna <a@example.org>", "smtps://u:p@smtp.example.org", "https://harmony.example", "MAIL_FROM"},
 		{"pigeon", "", "", "https://harmony.example", "MAIL_SENDER"},
 	} {
-		for name, value := range map[string]string{"MAIL_SENDER": tt.sender, "MAIL_FROM": tt.from, "SMTP_URL": tt.smtp, "PUBLIC_URL": tt.public} {
+		for name, value := range map[string]string{
+			"MAIL_SENDER": tt.sender, "MAIL_FROM": tt.from,
+			"SMTP_URL": tt.smtp, "PUBLIC_URL": tt.public,
+		} {
 			t.Setenv(name, value)
 		}
 		_, err := readSettings()

@@ -98,8 +98,8 @@ type settings struct {
 	SignUpsAnHour int `envconfig:"SIGN_UPS_AN_HOUR" default:"5"`
 
 	// MailSender is how mails are sent: smtp, acs by Azure Communication Services, or printed, which
-	// writes them to the terminal of "local" and is refused under the Functions host. Not set: none are
-	// sent.
+	// writes them to the terminal of "local" and is refused under the Functions host. Not set: none
+	// are sent.
 	MailSender string `envconfig:"MAIL_SENDER"`
 
 	// MailFrom is the address that they come from. SMTPURL is that of the server of smtp, and
@@ -108,8 +108,8 @@ type settings struct {
 	SMTPURL     string `envconfig:"SMTP_URL"`
 	ACSEndpoint string `envconfig:"ACS_ENDPOINT"`
 
-	// PublicURL is the address by which browsers find the service, without a path. Links in mails begin
-	// with it. Not set: that which Azure gave to the function app.
+	// PublicURL is the address by which browsers find the service, without a path. Links in mails
+	// begin with it. Not set: that which Azure gave to the function app.
 	PublicURL string `envconfig:"PUBLIC_URL"`
 
 	// MailsADay is how many mails are sent on a day (UTC). -1: no limit.
@@ -124,8 +124,11 @@ const settles = 2 * time.Minute
 
 func service() command.Service {
 	return command.Service{
-		Name: "harmony", Release: release.Files, Title: "AloeVera Harmony Meet", About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts, Blobs: true, Files: true, Read: read,
+		Name: "harmony", Release: release.Files, Title: "AloeVera Harmony Meet",
+		About: "AloeVera Harmony Meet. Its pages are at " + web.Prefix + ", its API at " +
+			api.Prefix + "/openapi.json.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.OwnAccounts,
+		Blobs: true, Files: true, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Sign up:\n  " + url + web.Prefix + "\n" },
 	}
 }
@@ -133,7 +136,11 @@ func service() command.Service {
 func program() command.Program {
 	s := service()
 	return command.Program{
-		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{role(), reset(), s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()}),
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(),
+			[]command.Command{
+				role(), reset(), s.StatusCommand(), s.Doctor(), s.CheckSettings(),
+				s.HealthCheck(), s.Version(),
+			}),
 		Intro: "AloeVera Harmony Meet: the fans of one band find one another.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -180,8 +187,10 @@ func (s settings) mailer() (mail.Sender, error) {
 	if s.MailSender == "" {
 		return nil, nil
 	}
-	if u, err := url.Parse(s.site()); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
-		return nil, refusal("PUBLIC_URL", "must be an address such as https://harmony.example, without a path: links in mails begin with it")
+	if u, err := url.Parse(s.site()); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+		u.Path != "" || u.RawQuery != "" {
+		return nil, refusal("PUBLIC_URL",
+			"must be an address such as https://harmony.example, without a path: links in mails begin with it")
 	}
 	if s.MailsADay == 0 || s.MailsADay < -1 {
 		return nil, refusal("MAILS_A_DAY", "must be 1 or more, or -1 for no limit")
@@ -221,7 +230,9 @@ func refused(err error) error {
 // read reads the settings, with which the application can be built.
 func read() (command.Settings, command.Build, error) {
 	s, err := readSettings()
-	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger,
+		t *telemetry.Telemetry,
+	) command.App {
 		var following sync.WaitGroup // work that follows answers
 		r := newRooms(s, newService(s, st, log, t, following.Go))
 		create := func(ctx context.Context) error { return cmp.Or(r.create(ctx), r.belongs(st.Adopt).Check(ctx)) }
@@ -231,12 +242,17 @@ func read() (command.Settings, command.Build, error) {
 		}
 		var jobs []function.Trigger
 		if command.OnAzure() {
-			export := backup.Exporter{Contents: *contents(s), Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
-			jobs = append(jobs, command.ExportTrigger(export, backup.From{Tables: t.Tables(st.Tables), Blobs: t.Blobs(st.Blobs)}, log))
+			export := backup.Exporter{
+				Contents: *contents(s), Blobs: t.Blobs(st.Blobs),
+				Every: s.ExportEvery, Now: time.Now,
+			}
+			jobs = append(jobs, command.ExportTrigger(export,
+				backup.From{Tables: t.Tables(st.Tables), Blobs: t.Blobs(st.Blobs)}, log))
 		}
 		return command.App{
 			Create: create, Triggers: append(r.triggers(), jobs...), Wait: following.Wait,
-			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(), Asked: r.asked(), Containers: []string{s.ContainerPrefix + meet.ContainerRemoved},
+			Contents: contents(s), Repair: r.repair, Verify: verify, Settles: settles, Tables: s.all(),
+			Asked: r.asked(), Containers: []string{s.ContainerPrefix + meet.ContainerRemoved},
 			Doors: func(command.Serving) http.Handler {
 				return general.Clients(doors(general, r, log, t))
 			},
@@ -245,7 +261,9 @@ func read() (command.Settings, command.Build, error) {
 }
 
 // newService returns what members may do over a store.
-func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry, background func(func())) *meet.Service {
+func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry,
+	background func(func()),
+) *meet.Service {
 	sender, err := s.mailer()
 	if err != nil {
 		panic(err) // readSettings has looked
@@ -255,9 +273,12 @@ func newService(s settings, st command.Store, log *slog.Logger, t *telemetry.Tel
 			DB: t.Tables(st.Tables), Now: time.Now, Log: log, Sleep: command.Sleep, Background: background,
 			Random: func(most time.Duration) time.Duration { return mathrand.N(most + 1) },
 		},
-		Tables: s.Tables, Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Entropy: rand.Reader, Passwords: password.NewHasher(),
-		Blobs: blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(), LikesADay: s.LikesADay, SignUpsAnHour: s.SignUpsAnHour,
-		Mail: sender, Site: s.site(), MailsADay: s.MailsADay, EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
+		Tables: s.Tables, Queues: t.Queues(st.Queues), Transact: t.Transact(st.Transact), Entropy: rand.Reader,
+		Passwords: password.NewHasher(),
+		Blobs:     blob.Prefixed(t.Blobs(st.Blobs), s.ContainerPrefix), Pictures: picture.NewMaker(),
+		LikesADay: s.LikesADay, SignUpsAnHour: s.SignUpsAnHour,
+		Mail: sender, Site: s.site(), MailsADay: s.MailsADay,
+		EraseAfter: time.Duration(s.EraseAfterDays) * 24 * time.Hour,
 	})
 }
 
@@ -276,13 +297,19 @@ func newRooms(s settings, members *meet.Service) rooms {
 	happens := events.New(members, s.EventTables, s.ForumTables)
 	talk := forum.New(members, happens, s.ForumTables)
 	talks := chats.New(members, happens)
-	return rooms{members, happens, talks, talk, reports.New(members, talks, talk, s.ReportTables), shop.New(members, s.ShopTables), blog.New(members, s.BlogTables)}
+	return rooms{
+		members, happens, talks, talk, reports.New(members, talks, talk, s.ReportTables),
+		shop.New(members, s.ShopTables), blog.New(members, s.BlogTables),
+	}
 }
 
 // create makes what is missing in the store. The tables of members come last: Ready asks for one of
 // them.
 func (r rooms) create(ctx context.Context) error {
-	for _, create := range []func(context.Context) error{r.events.Create, r.forum.Create, r.reports.Create, r.shop.Create, r.blog.Create} {
+	for _, create := range []func(context.Context) error{
+		r.events.Create, r.forum.Create, r.reports.Create,
+		r.shop.Create, r.blog.Create,
+	} {
 		if err := create(ctx); err != nil {
 			return err
 		}
@@ -292,19 +319,31 @@ func (r rooms) create(ctx context.Context) error {
 
 // compared is what compares the rows of all parts.
 func (r rooms) compared() verify.Store {
-	return verify.Store{Service: r.members, Checks: slices.Concat(r.events.Checks(), r.forum.Checks(), r.blog.Checks(), r.shop.Checks())}
+	return verify.Store{
+		Service: r.members,
+		Checks:  slices.Concat(r.events.Checks(), r.forum.Checks(), r.blog.Checks(), r.shop.Checks()),
+	}
 }
 
 // triggers are the jobs of all parts.
 func (r rooms) triggers() []function.Trigger {
-	tidies := tidy.Job{Service: r.members, Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep}, tidy.Walk{Name: "mails", Step: r.members.SweepMails}), Containers: []tidy.Container{
-		{Name: meet.ContainerChats, Named: r.chats.Named},
-		{Name: gallery.ContainerStore, Named: r.shop.Named},
-		{Name: gallery.ContainerEvents, Named: r.events.Named},
-		{Name: gallery.ContainerBlog, Named: r.blog.Named},
-	}}
-	erases := erase.Job{Service: r.members, Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(), r.reports.Traces(), r.blog.Traces())}
-	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(), r.blog.Settlers())...), r.members.NewsTrigger(), tidies.Trigger(), erases.Trigger())
+	tidies := tidy.Job{
+		Service: r.members,
+		Walks: append(r.compared().Walks(), tidy.Walk{Name: "snapshots", Step: r.reports.Sweep},
+			tidy.Walk{Name: "mails", Step: r.members.SweepMails}), Containers: []tidy.Container{
+			{Name: meet.ContainerChats, Named: r.chats.Named},
+			{Name: gallery.ContainerStore, Named: r.shop.Named},
+			{Name: gallery.ContainerEvents, Named: r.events.Named},
+			{Name: gallery.ContainerBlog, Named: r.blog.Named},
+		},
+	}
+	erases := erase.Job{
+		Service: r.members,
+		Traces: slices.Concat(r.members.Traces(), r.events.Traces(), r.chats.Traces(), r.forum.Traces(),
+			r.reports.Traces(), r.blog.Traces()),
+	}
+	return append(r.members.Triggers(slices.Concat(r.events.Settlers(), r.chats.Settlers(), r.forum.Settlers(),
+		r.blog.Settlers())...), r.members.NewsTrigger(), tidies.Trigger(), erases.Trigger())
 }
 
 // doors serves the pages and the API, by the path.
@@ -312,8 +351,12 @@ func doors(s command.Settings, r rooms, log *slog.Logger, t *telemetry.Telemetry
 	version, _ := command.Built()
 	admission := httpjson.NewAdmission(s.Complete(false), time.Now)
 	programs := api.New(api.Config{
-		Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop, Blog: r.blog, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop,
+		Blog: r.blog, Admission: admission, Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
 	})
-	pages := web.New(web.Config{Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum, Reports: r.reports, Shop: r.shop, Blog: r.blog, Admission: admission, Log: log, Now: time.Now, Telemetry: t})
+	pages := web.New(web.Config{
+		Service: r.members, Events: r.events, Chats: r.chats, Forum: r.forum,
+		Reports: r.reports, Shop: r.shop, Blog: r.blog, Admission: admission, Log: log, Now: time.Now, Telemetry: t,
+	})
 	return httpjson.Mount(web.Prefix, programs, pages)
 }

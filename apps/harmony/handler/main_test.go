@@ -48,7 +48,8 @@ func does(t *testing.T, code int, args ...string) string {
 // ask sends a request and reads the answer, which must have the status.
 func ask[T any](t *testing.T, status int, method, url, token string, body any) T {
 	t.Helper()
-	return apptest.Ask[T](t, status, method, url, body, "Content-Type", "application/json", "Authorization", "Bearer "+token)
+	return apptest.Ask[T](t, status, method, url, body, "Content-Type", "application/json",
+		"Authorization", "Bearer "+token)
 }
 
 // up waits until the service is.
@@ -74,7 +75,10 @@ func photo(t testing.TB) string {
 }
 
 func newcomer(name string) api.NewAccount {
-	return api.NewAccount{Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "ru"}
+	return api.NewAccount{
+		Email: name + "@example.com", Password: "tea under seven lamps", Name: name,
+		BirthDate: "2000-02-29", Gender: "female", Language: "ru",
+	}
 }
 
 // TestLocal is the story of an account in one process, with operators at work in between.
@@ -87,7 +91,8 @@ func TestLocal(t *testing.T) {
 	require.Equal(t, command.OK, stop())
 	require.FileExists(t, filepath.Join(data, "harmony.db"))
 
-	require.Equal(t, "anna@example.com is admin now\n", does(t, command.OK, "role", "anna@example.com", "admin", "--data", data))
+	require.Equal(t, "anna@example.com is admin now\n",
+		does(t, command.OK, "role", "anna@example.com", "admin", "--data", data))
 	does(t, command.Failed, "role", "bob@example.com", "admin", "--data", data)
 	does(t, command.Usage, "role", "anna@example.com", "owner", "--data", data)
 	does(t, command.Failed, "reset", "anna@example.com", "--data", t.TempDir())
@@ -98,9 +103,12 @@ func TestLocal(t *testing.T) {
 	require.Equal(t, api.Role("admin"), ask[api.Me](t, 200, "GET", at+"/auth/me", s.AccessToken, nil).Role)
 	ask[any](t, 204, "POST", at+"/auth/reset", "", api.PasswordReset{Token: token, Password: "eleven lamps over tea"})
 	ask[httpjson.Problem](t, 401, "GET", at+"/auth/me", s.AccessToken, nil)
-	ask[httpjson.Problem](t, 401, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "tea under seven lamps"})
-	s = ask[api.Session](t, 200, "POST", at+"/auth/login", "", api.Credentials{Email: "anna@example.com", Password: "eleven lamps over tea"})
-	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+	ask[httpjson.Problem](t, 401, "POST", at+"/auth/login", "",
+		api.Credentials{Email: "anna@example.com", Password: "tea under seven lamps"})
+	s = ask[api.Session](t, 200, "POST", at+"/auth/login", "",
+		api.Credentials{Email: "anna@example.com", Password: "eleven lamps over tea"})
+	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type",
+		"image/png", "Authorization", "Bearer "+s.AccessToken)
 	require.Equal(t, 201, status, answer)
 	ask[api.Tokens](t, 200, "POST", at+"/auth/refresh", "", api.RefreshToken{RefreshToken: s.RefreshToken})
 	require.Equal(t, command.OK, stop())
@@ -108,9 +116,11 @@ func TestLocal(t *testing.T) {
 	require.Regexp(t, `^\d+ rows are as they must be\n$`, does(t, command.OK, "verify", "--data", data))
 	st, err := service().OpenExisting(data, "")
 	require.NoError(t, err)
-	_, err = st.Tables.Write(t.Context(), "UserSettings", table.Op{Kind: table.Delete, Row: table.Row{Key: account.SettingsKey(s.User.UserID), ETag: table.Any}})
+	_, err = st.Tables.Write(t.Context(), "UserSettings",
+		table.Op{Kind: table.Delete, Row: table.Row{Key: account.SettingsKey(s.User.UserID), ETag: table.Any}})
 	require.NoError(t, errors.Join(err, st.Close()))
-	require.Equal(t, "UserSettings\t"+s.User.UserID+" / SETTINGS\tit is missing\n", does(t, command.Failed, "verify", "--data", data))
+	require.Equal(t, "UserSettings\t"+s.User.UserID+" / SETTINGS\tit is missing\n",
+		does(t, command.Failed, "verify", "--data", data))
 	does(t, command.Usage, "verify", "now", "--data", data)
 }
 
@@ -124,8 +134,10 @@ func TestDoctor(t *testing.T) {
 // TestUnderTheHost stages the application as a deployment does and runs it under the test host.
 func TestUnderTheHost(t *testing.T) {
 	mails := acstest.New(t)
-	h := apptest.UnderTheHost(t, folder, append(mails.Identity(), "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-",
-		"MAIL_SENDER=acs", "ACS_ENDPOINT="+mails.URL, "MAIL_FROM="+acstest.Mailbox, "WEBSITE_HOSTNAME=harmony.example")...)
+	h := apptest.UnderTheHost(t, folder,
+		append(mails.Identity(), "TABLE_PREFIX=Harmony", "QUEUE_PREFIX=harmony-", "CONTAINER_PREFIX=harmony-",
+			"MAIL_SENDER=acs", "ACS_ENDPOINT="+mails.URL, "MAIL_FROM="+acstest.Mailbox,
+			"WEBSITE_HOSTNAME=harmony.example")...)
 	at := up(t, h.URL())
 	join := func(name string) api.Session {
 		t.Helper()
@@ -137,16 +149,20 @@ func TestUnderTheHost(t *testing.T) {
 			token, _, _ = strings.Cut(after, "\n")
 			return found
 		}, 30*time.Second, 20*time.Millisecond)
-		return ask[api.Session](t, 201, "POST", at+"/auth/confirm", "", api.Confirmation{Token: token, Password: who.Password})
+		return ask[api.Session](t, 201, "POST", at+"/auth/confirm", "",
+			api.Confirmation{Token: token, Password: who.Password})
 	}
 	s, other := join("anna"), join("bob")
-	me := ask[api.Me](t, 200, "PUT", at+"/users/"+s.User.UserID, s.AccessToken, api.Profile{Name: "Анна", Gender: "female", Position: &api.Position{Lat: 55.75, Lon: 37.61}})
+	me := ask[api.Me](t, 200, "PUT", at+"/users/"+s.User.UserID, s.AccessToken,
+		api.Profile{Name: "Анна", Gender: "female", Position: &api.Position{Lat: 55.75, Lon: 37.61}})
 	require.Equal(t, &api.Position{Lat: 55.7, Lon: 37.6}, me.Position)
 	require.Equal(t, "Анна", ask[api.Person](t, 200, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil).Name)
-	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+	status, answer := apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type",
+		"image/png", "Authorization", "Bearer "+s.AccessToken)
 	require.Equal(t, 201, status, answer)
 	for _, bearer := range []string{s.AccessToken, "x"} {
-		status, answer = apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", strings.Repeat("x", 9<<20), "Content-Type", "image/png", "Authorization", "Bearer "+bearer)
+		status, answer = apptest.Send(t, "POST", at+"/users/"+s.User.UserID+"/images", strings.Repeat("x", 9<<20),
+			"Content-Type", "image/png", "Authorization", "Bearer "+bearer)
 		require.Equal(t, map[bool]int{true: 413, false: 401}[bearer != "x"], status)
 		require.Contains(t, answer, `"code":`)
 	}
@@ -156,20 +172,26 @@ func TestUnderTheHost(t *testing.T) {
 	_, err := jpeg.Decode(strings.NewReader(answer))
 	require.NoError(t, err)
 	ask[httpjson.Problem](t, 401, "GET", h.URL()+url, "x", nil)
-	require.Equal(t, s.User.UserID, ask[api.DeckList](t, 200, "GET", at+"/users", other.AccessToken, nil).Items[0].UserID)
+	require.Equal(t, s.User.UserID,
+		ask[api.DeckList](t, 200, "GET", at+"/users", other.AccessToken, nil).Items[0].UserID)
 	ask[api.Like](t, 201, "POST", at+"/likes", other.AccessToken, api.NewLike{ToUserID: s.User.UserID})
-	chat := at + "/chats/" + *ask[api.Like](t, 201, "POST", at+"/likes", s.AccessToken, api.NewLike{ToUserID: other.User.UserID}).ChatID
+	chat := at + "/chats/" + *ask[api.Like](t, 201, "POST", at+"/likes", s.AccessToken,
+		api.NewLike{ToUserID: other.User.UserID}).ChatID
 	m := ask[api.Message](t, 201, "POST", chat+"/messages", s.AccessToken, api.NewMessage{Content: "Ты на концерте?"})
 	require.Equal(t, 1, ask[api.ChatList](t, 200, "GET", at+"/chats", other.AccessToken, nil).Items[0].Unread)
 	require.Equal(t, m, ask[api.MessageList](t, 200, "GET", chat+"/messages", other.AccessToken, nil).Items[0])
 	require.Zero(t, ask[api.Unread](t, 200, "POST", chat+"/read", other.AccessToken, api.ReadUpTo{UpTo: m.ID}).Unread)
 	ask[any](t, 204, "DELETE", at+"/matches/"+s.User.UserID, other.AccessToken, nil)
 	ask[httpjson.Problem](t, 409, "POST", chat+"/messages", s.AccessToken, api.NewMessage{Content: "Ты там?"})
-	ask[api.Privacy](t, 200, "PUT", at+"/settings/privacy", s.AccessToken, api.Privacy{ProfileVisibility: "private", Language: "en"})
+	ask[api.Privacy](t, 200, "PUT", at+"/settings/privacy", s.AccessToken,
+		api.Privacy{ProfileVisibility: "private", Language: "en"})
 	ask[httpjson.Problem](t, 404, "GET", at+"/users/"+s.User.UserID, other.AccessToken, nil)
 	ask[any](t, 204, "POST", at+"/auth/logout", s.AccessToken, nil)
 	ask[httpjson.Problem](t, 401, "GET", at+"/auth/me", s.AccessToken, nil)
-	for path, status := range map[string]int{"/": 200, "/app": 200, "/app/sign-up": 200, "/app/me": 200, "/app/nothing": 404} {
+	for path, status := range map[string]int{
+		"/": 200, "/app": 200, "/app/sign-up": 200,
+		"/app/me": 200, "/app/nothing": 404,
+	} {
 		got, answer := apptest.Send(t, "GET", h.URL()+path, "")
 		require.Equal(t, status, got, path)
 		require.NotEmpty(t, answer)

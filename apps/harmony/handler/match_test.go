@@ -46,7 +46,8 @@ func TestMatchInBrowser(t *testing.T) {
 		who.Language = "en"
 		s := ask[api.Session](t, 201, "POST", prefix+"/auth/register", "", who)
 		ids, tokens = append(ids, s.User.UserID), append(tokens, s.AccessToken)
-		status, answer := apptest.Send(t, http.MethodPost, prefix+"/users/"+s.User.UserID+"/images", photo(t), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+		status, answer := apptest.Send(t, http.MethodPost, prefix+"/users/"+s.User.UserID+"/images", photo(t),
+			"Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
 		require.Equal(t, 201, status, answer)
 	}
 	does(t, command.OK, "role", "carol@example.com", "moderator", "--data", data)
@@ -54,27 +55,34 @@ func TestMatchInBrowser(t *testing.T) {
 		return "document.querySelector('[data-new=" + of + "] span').textContent === '" + is + "'"
 	}
 
-	small := browsertest.Variant{Name: "small", Width: 390, Height: 844, Phone: true, Script: true, Touch: true, Steady: true}
+	small := browsertest.Variant{
+		Name: "small", Width: 390, Height: 844, Phone: true,
+		Script: true, Touch: true, Steady: true,
+	}
 	ann := signIn(b.Visit(t, url, small), "ann", "/app/events").Sees(number("liked", "")).Sees(content + " < 200")
 	bob := signIn(b.Visit(t, url, desktop), "bob", "/app/blog").Sees(number("liked", ""))
 	ask[api.Like](t, 201, "POST", prefix+"/likes", tokens[1], map[string]any{"toUserId": ids[0]})
 	ann.Sees(number("liked", " 1")) // it comes to a page that is open
 	ann.GoTo("/app").Reads("1 like waits for you").Sees(content + " < 200")
 	browsertest.Accessible(ann, axe, "home with a like")
-	ann.GoTo("/app/people/" + ids[1]).Sends("[action$='/like'] button").Sees(at("/app/matches/" + ids[1])).Reads("You and bob like each other!").Sees(content + " < 200")
+	ann.GoTo("/app/people/" + ids[1]).Sends("[action$='/like'] button").Sees(at("/app/matches/" + ids[1])).Reads(
+		"You and bob like each other!").Sees(content + " < 200")
 	ann.Sees("document.querySelectorAll('.pair img').length === 2")
 	browsertest.Accessible(ann, axe, "the moment of a match")
 	ann.Shots("match")
-	ann.GoTo("/app/matches").Sees(number("matches", "")).Sees("!document.querySelector('.cards').innerText.includes('new')")
+	ann.GoTo("/app/matches").Sees(number("matches", "")).Sees(
+		"!document.querySelector('.cards').innerText.includes('new')")
 
 	bob.Sees(number("liked", " 1"))
 	bob.GoTo("/app").Reads("1 new match")
-	bob.GoTo("/app/matches").Sees("document.querySelector('.cards').innerText.includes('new')").Sees(number("matches", ""))
+	bob.GoTo("/app/matches").Sees("document.querySelector('.cards').innerText.includes('new')").Sees(
+		number("matches", ""))
 	browsertest.Accessible(bob, axe, "a new match")
 	bob.GoTo("/app/matches/" + ids[0]).Reads("You and ann like each other!")
 	bob.Shots("match")
 
-	ann.GoTo("/app/matches/" + ids[1]).Sends(".moment .primary").Ready("#write").Reads("You like each other.").Sees(content + " < 200")
+	ann.GoTo("/app/matches/" + ids[1]).Sends(".moment .primary").Ready("#write").Reads(
+		"You like each other.").Sees(content + " < 200")
 	chat := browsertest.Eval[string](ann, "location.pathname")
 	ann.Write("#content", "a text that waits")
 	attach(ann)
@@ -89,7 +97,8 @@ func TestMatchInBrowser(t *testing.T) {
 	ann.Sees(loaded("2")) // and it follows
 	still.Sends("button[form=picture]").Reads("JPEG, PNG")
 
-	bob.GoTo(chat).Sees(loaded("2")).Click("li:not(.mine):not(.system) summary").Sends("li:not(.mine) a[href*=report]").Ready("[name=reportReason]")
+	bob.GoTo(chat).Sees(loaded("2")).Click("li:not(.mine):not(.system) summary").Sends(
+		"li:not(.mine) a[href*=report]").Ready("[name=reportReason]")
 	choose(bob, "reportReason", "illegal")
 	bob.Sends("form.card .primary").Sees(at("/app"))
 	carol := signIn(b.Visit(t, url, desktop), "carol", "/app/admin/reports").Sees(loaded("1"))

@@ -56,7 +56,15 @@ func interlaced() []byte {
 		_ = binary.Write(&b, binary.BigEndian, crc32.ChecksumIEEE(named))
 	}
 	z := zlib.NewWriter(&pixels)
-	for _, p := range [][2]int{{625, 625}, {625, 625}, {1250, 625}, {1250, 1250}, {2500, 1250}, {2500, 2500}, {5000, 2500}} {
+	for _, p := range [][2]int{
+		{625, 625},
+		{625, 625},
+		{1250, 625},
+		{1250, 1250},
+		{2500, 1250},
+		{2500, 2500},
+		{5000, 2500},
+	} {
 		for range p[1] {
 			_, _ = z.Write(make([]byte, 1+8*p[0]))
 		}
@@ -146,7 +154,8 @@ func TestMemoryOfPictures(t *testing.T) {
 		s := ask[api.Session](t, 201, "POST", p.URL+"/auth/register", "", newcomer(fmt.Sprint("member", i)))
 		wg.Go(func() {
 			for { // until it is the turn of this one
-				status, answer := apptest.Send(t, "POST", p.URL+"/users/"+s.User.UserID+"/images", string(file), "Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
+				status, answer := apptest.Send(t, "POST", p.URL+"/users/"+s.User.UserID+"/images", string(file),
+					"Content-Type", "image/png", "Authorization", "Bearer "+s.AccessToken)
 				if status == 503 {
 					continue
 				}

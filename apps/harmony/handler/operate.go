@@ -19,8 +19,10 @@ var roles = []string{string(meet.Member), string(meet.Moderator), string(meet.Ad
 // role makes the first admin; admins make others.
 func role() command.Command {
 	return command.Command{
-		Name: "role", Args: []string{"EMAIL", "ROLE"}, Short: "make the member with an e-mail address an admin, a moderator or a member",
-		Long: `Gives a member a role: admin, moderator or member. It holds from the member's next request on.` + running,
+		Name: "role", Args: []string{"EMAIL", "ROLE"},
+		Short: "make the member with an e-mail address an admin, a moderator or a member",
+		Long: `Gives a member a role: admin, moderator or member. It holds from the member's next request on.` +
+			running,
 		Setup: service().Work("role", func(args []string) error {
 			if !slices.Contains(roles, args[1]) {
 				return command.UsageError("role: want one of " + strings.Join(roles, ", "))

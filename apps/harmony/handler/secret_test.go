@@ -23,15 +23,21 @@ func TestSecretLikes(t *testing.T) {
 	bob := ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer("bob"))
 	var others []api.Session
 	for i := range 21 {
-		others = append(others, ask[api.Session](t, 201, "POST", at+"/auth/register", "", newcomer(fmt.Sprint("fan-", 10+i))))
+		others = append(others, ask[api.Session](t, 201, "POST", at+"/auth/register", "",
+			newcomer(fmt.Sprint("fan-", 10+i))))
 	}
 	fans, stranger := others[:20], others[20]
 	for i, fan := range fans {
 		if i%2 == 0 { // their setting says so
-			ask[any](t, 200, "PUT", at+"/settings/privacy", fan.AccessToken, map[string]any{"profileVisibility": "public", "anonymousLikes": true, "language": "ru", "notificationsEnabled": true, "emailNotifications": true})
+			ask[any](t, 200, "PUT", at+"/settings/privacy", fan.AccessToken,
+				map[string]any{
+					"profileVisibility": "public", "anonymousLikes": true, "language": "ru",
+					"notificationsEnabled": true, "emailNotifications": true,
+				})
 			ask[api.Like](t, 201, "POST", at+"/likes", fan.AccessToken, map[string]any{"toUserId": bob.User.UserID})
 		} else {
-			ask[api.Like](t, 201, "POST", at+"/likes", fan.AccessToken, map[string]any{"toUserId": bob.User.UserID, "anonymous": true})
+			ask[api.Like](t, 201, "POST", at+"/likes", fan.AccessToken,
+				map[string]any{"toUserId": bob.User.UserID, "anonymous": true})
 		}
 	}
 	jar, err := cookiejar.New(nil)
@@ -61,8 +67,10 @@ func TestSecretLikes(t *testing.T) {
 	require.Equal(t, 20, ask[api.Received](t, 200, "GET", at+"/likes/received", bob.AccessToken, nil).AnonymousCount)
 	require.Contains(t, page("/app/likes"), "20 тайных лайков")
 	for _, text := range []string{
-		answer("/auth/me"), answer("/likes/received?limit=50"), answer("/likes/sent"), answer("/matches"), answer("/chats"), answer("/blocks"), answer("/settings"),
-		page("/app"), page("/app/likes"), page("/app/matches"), page("/app/chats"), page("/app/settings"), page("/app/me"),
+		answer("/auth/me"), answer("/likes/received?limit=50"), answer("/likes/sent"), answer("/matches"),
+		answer("/chats"), answer("/blocks"), answer("/settings"),
+		page("/app"), page("/app/likes"), page("/app/matches"), page("/app/chats"),
+		page("/app/settings"), page("/app/me"),
 	} {
 		for _, fan := range fans {
 			require.NotContains(t, text, fan.User.UserID)
@@ -72,7 +80,8 @@ func TestSecretLikes(t *testing.T) {
 	of := func(s api.Session, text string) string {
 		return strings.NewReplacer(s.User.UserID, "ID", s.User.Name, "NAME").Replace(text)
 	}
-	seen, shown := of(stranger, answer("/users/"+stranger.User.UserID)), of(stranger, page("/app/people/"+stranger.User.UserID))
+	seen, shown := of(stranger, answer("/users/"+stranger.User.UserID)),
+		of(stranger, page("/app/people/"+stranger.User.UserID))
 	for _, fan := range fans {
 		require.Equal(t, seen, of(fan, answer("/users/"+fan.User.UserID)))
 		require.Equal(t, shown, of(fan, page("/app/people/"+fan.User.UserID)))

@@ -16,7 +16,8 @@ import (
 // signUp makes an account on the page, and gives it a photo.
 func signUp(p *browsertest.Tab, name, gender string) {
 	p.T.Helper()
-	p.GoTo("/app/sign-up").Write("[name=email]", name+"@example.com").Write("[name=password]", "tea under seven lamps").Write("[name=name]", name)
+	p.GoTo("/app/sign-up").Write("[name=email]", name+"@example.com").Write("[name=password]",
+		"tea under seven lamps").Write("[name=name]", name)
 	choose(p, "gender", gender)
 	choose(p, "birthDate", "2000-02-29")
 	p.Sends("form .primary").Sees("location.pathname === '/app/me' && document.querySelector('#photo')")
@@ -28,7 +29,8 @@ func signUp(p *browsertest.Tab, name, gender string) {
 func signIn(p *browsertest.Tab, name, back string) *browsertest.Tab {
 	p.T.Helper()
 	p.GoTo("/app/sign-in?back=" + back)
-	p.Write("[name=email]", name+"@example.com").Write("[name=password]", "tea under seven lamps").Sends("form.card .primary")
+	p.Write("[name=email]", name+"@example.com").Write("[name=password]",
+		"tea under seven lamps").Sends("form.card .primary")
 	return p.Sees(at(back))
 }
 
@@ -95,7 +97,10 @@ func TestStory(t *testing.T) {
 		return ask[map[string]any](t, status, method, prefix+path, staff["vera"], body)
 	}
 	ask[any](t, 204, "PUT", prefix+"/admin/users/"+max+"/role", staff["vera"], map[string]any{"role": "moderator"})
-	shows := map[string]any{"profileVisibility": "private", "anonymousLikes": false, "language": "ru", "notificationsEnabled": false, "emailNotifications": false}
+	shows := map[string]any{
+		"profileVisibility": "private", "anonymousLikes": false, "language": "ru",
+		"notificationsEnabled": false, "emailNotifications": false,
+	}
 	for _, token := range staff { // so that decks have the two alone
 		ask[any](t, 200, "PUT", prefix+"/settings/privacy", token, shows)
 	}
@@ -107,17 +112,20 @@ func TestStory(t *testing.T) {
 	bob.GoTo("/app/me") // he has two photos, and she passes him by mistake
 	upload(bob, "green.png", photo(t))
 	bob.Sends(".upload .primary").Sees("document.querySelectorAll('.photos img').length === 2")
-	ann.GoTo("/app/people").Reads("Bob, ").Sees("document.querySelector('.deal img').complete").Sees("document.querySelectorAll('.slides img').length === 2")
+	ann.GoTo("/app/people").Reads("Bob, ").Sees("document.querySelector('.deal img').complete").Sees(
+		"document.querySelectorAll('.slides img').length === 2")
 	browsertest.Accessible(ann, axe, "deck")
 	ann.Click(".dots a:last-child").Sees("document.querySelector('.slides').scrollLeft > 100")
-	ann.Sends("[action$='/pass'] button").Reads("не встретится 90 дней").Sends("[action$='/unpass'] button").Reads("снова может вам встретиться").Reads("Bob, ")
+	ann.Sends("[action$='/pass'] button").Reads("не встретится 90 дней").Sends("[action$='/unpass'] button").Reads(
+		"снова может вам встретиться").Reads("Bob, ")
 	ann.GoTo("/app/people").Reads("Bob, ")
 	ann.Sends("[action$='/secret'] button").Reads("Тайный лайк отправлен").Reads("Пока больше никого нет")
 	browsertest.Accessible(ann, axe, "deck at its end")
 	ann.GoTo("/app/chats").Reads("Чат появится")
 	browsertest.Accessible(ann, axe, "no chats")
 
-	bob.GoTo("/app/people").Reads("Ann, ").Sends("[action$='/like'] button").Reads("Вы и Ann понравились друг другу!").Sends("a.primary").Ready("#write").Reads("Вы понравились друг другу.")
+	bob.GoTo("/app/people").Reads("Ann, ").Sends("[action$='/like'] button").Reads(
+		"Вы и Ann понравились друг другу!").Sends("a.primary").Ready("#write").Reads("Вы понравились друг другу.")
 	chat := browsertest.Eval[string](bob, "location.pathname")
 	submit(bob, func() { bob.Click("#write .primary") })
 	bob.Reads("Нужно от 1 до 4000 символов.")
@@ -134,7 +142,8 @@ func TestStory(t *testing.T) {
 	say(bob, "До встречи")
 	ann.Sees(last("До встречи"))
 	still(bob)
-	bob.Click(".mine:last-child summary").Click(".mine:last-child a").Sees("document.querySelector('#content')?.value === 'До встречи'")
+	bob.Click(".mine:last-child summary").Click(".mine:last-child a").Sees(
+		"document.querySelector('#content')?.value === 'До встречи'")
 	say(bob, "До встречи у входа")
 	bob.Reads("изменено")
 	ann.Sees(last("До встречи у входа"))
@@ -151,7 +160,8 @@ func TestStory(t *testing.T) {
 	say(bob, "Можно и так")
 	ann.GoTo("/app/me").Sees(at("/app/me")) // so that only the browser without script reads on
 	say(bob, "И ещё раз")
-	slow.GoTo(chat).Sees(last("И ещё раз")).Sends("[action$='/read'] button").Sees("!document.querySelector(\"[action$='/read']\") && document.querySelector('#write')")
+	slow.GoTo(chat).Sees(last("И ещё раз")).Sends("[action$='/read'] button").Sees(
+		"!document.querySelector(\"[action$='/read']\") && document.querySelector('#write')")
 	slow.GoTo("/app/chats").Reads("И ещё раз").Sees("!document.querySelector('.count')")
 
 	// Vera announces a secret event, and makes an invite.
@@ -159,12 +169,15 @@ func TestStory(t *testing.T) {
 	browsertest.Accessible(vera, axe, "no events")
 	vera.GoTo("/app/admin/events/new").Ready("[name=title]")
 	browsertest.Accessible(vera, axe, "new event")
-	vera.Write("[name=title]", "Тайный концерт").Write("[name=description]", "Адрес узнаете от друзей").Write("[name=price]", "2500,50").Write("[name=capacity]", "0")
+	vera.Write("[name=title]", "Тайный концерт").Write("[name=description]", "Адрес узнаете от друзей").Write(
+		"[name=price]", "2500,50").Write("[name=capacity]", "0")
 	choose(vera, "category", "concert")
 	choose(vera, "visibility", "secretTeaser")
 	choose(vera, "startDate", "2126-12-31T20:00")
 	vera.Sends("form.card .primary").Reads("Укажите от 1 до 100000 мест.")
-	require.Equal(t, "Тайный концерт 2126-12-31T20:00", browsertest.Eval[string](vera, "['title', 'startDate'].map(n => document.getElementById(n).value).join(' ')"), "what was typed stays")
+	require.Equal(t, "Тайный концерт 2126-12-31T20:00",
+		browsertest.Eval[string](vera, "['title', 'startDate'].map(n => document.getElementById(n).value).join(' ')"),
+		"what was typed stays")
 	browsertest.Accessible(vera, axe, "new event refused")
 	vera.Write("[name=capacity]", "1").Sends("form.card .primary").Reads("Сохранено.").Ready("#invites")
 	require.Equal(t, "2500.50", browsertest.Eval[string](vera, "document.getElementById('price').value"))
@@ -199,10 +212,12 @@ func TestStory(t *testing.T) {
 	vera.Sends("form.card .primary").Ready("[name=reply]").Reads("участники события")
 	browsertest.Accessible(vera, axe, "a topic of an event")
 	about := browsertest.Eval[string](vera, "location.pathname")
-	slow.GoTo(event).Reads("Темы события").Sends("main a[href='" + about + "']").Ready("[name=reply]").Reads("Нужны семь ламп и чай")
+	slow.GoTo(event).Reads("Темы события").Sends("main a[href='" + about + "']").Ready(
+		"[name=reply]").Reads("Нужны семь ламп и чай")
 	slow.Write("[name=reply]", "Чай везу я").Sends(".replying .primary").Reads("1 ответ").Reads("Чай везу я")
 	browsertest.Accessible(ann.GoTo(event).Reads("Темы события"), axe, "an event with topics")
-	slow.GoTo(event).Sends("main [href*='/chats/']").Reads("Чат тех, кто участвует в событии. Их: 1.").Ready("[name=content]")
+	slow.GoTo(event).Sends("main [href*='/chats/']").Reads("Чат тех, кто участвует в событии. Их: 1.").Ready(
+		"[name=content]")
 	slow.Write("[name=content]", "Всем привет").Sends("#write .primary").Reads("Всем привет")
 	room := browsertest.Eval[string](slow, "location.pathname")
 	vera.GoTo(room).Reads("Всем привет").Sees("document.querySelector('.messages a[href*=people]')")
@@ -211,19 +226,31 @@ func TestStory(t *testing.T) {
 
 	// Ann reports a message of Bob. Max sees the last ones with it, and suspends him.
 	say(bob, "Купи мои лампы, дёшево")
-	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Click(".messages li:last-child summary").Sends(".messages li:last-child [href*='kind=message']").Ready("[name=reportReason]")
+	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Click(".messages li:last-child summary").Sends(
+		".messages li:last-child [href*='kind=message']").Ready("[name=reportReason]")
 	choose(slow, "reportReason", "spam")
 	slow.Sends("form.card .primary").Reads("Спасибо. Модераторы посмотрят.")
 
-	section := tell(201, "POST", "/admin/forum/sections", map[string]any{"sectionId": "music", "name": "Music", "description": "", "orderIndex": 1})["sectionId"]
-	item := tell(201, "POST", "/admin/store/items", map[string]any{"title": "LP", "description": "", "price": map[string]any{"amountMinor": 100, "currency": "RUB"}, "category": "music", "stockQuantity": 1, "isAvailable": true, "externalPurchaseUrl": "https://shop.example.com/lp"})["itemId"]
-	post := tell(201, "POST", "/admin/blog/posts", map[string]any{"title": "News", "excerpt": "", "content": "An album", "tags": []string{"album"}, "isPublished": true})["postId"]
+	section := tell(201, "POST", "/admin/forum/sections",
+		map[string]any{"sectionId": "music", "name": "Music", "description": "", "orderIndex": 1})["sectionId"]
+	item := tell(201, "POST", "/admin/store/items",
+		map[string]any{
+			"title": "LP", "description": "", "price": map[string]any{"amountMinor": 100, "currency": "RUB"},
+			"category": "music", "stockQuantity": 1, "isAvailable": true,
+			"externalPurchaseUrl": "https://shop.example.com/lp",
+		})["itemId"]
+	post := tell(201, "POST", "/admin/blog/posts",
+		map[string]any{
+			"title": "News", "excerpt": "", "content": "An album", "tags": []string{"album"},
+			"isPublished": true,
+		})["postId"]
 	person := browsertest.Eval[string](vera, "document.querySelector('.messages a[href*=people]').getAttribute('href')")
 	shows["language"] = "en"
 	tell(200, "PUT", "/settings/privacy", shows)
 	wide := func(p *browsertest.Tab, paths ...string) {
 		t.Helper()
-		browsertest.Call(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "en"}})
+		browsertest.Call(p, network.SetExtraHTTPHeaders,
+			network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "en"}})
 		p.Resize(desktop)
 		for _, path := range paths {
 			p.GoTo(path).Sees("document.documentElement.lang === 'en' && document.querySelector('h1')")
@@ -231,34 +258,44 @@ func TestStory(t *testing.T) {
 		}
 	}
 	admin := "/app/admin" + strings.TrimPrefix(event, "/app")
-	wide(vera, "/app", "/app/me", "/app/settings", "/app/people", person, "/app/likes", "/app/matches", "/app/chats", room, "/app/report?kind=user&userId="+strings.TrimPrefix(person, "/app/people/"),
-		"/app/events", event, "/app/forum", fmt.Sprint("/app/forum/", section), about, "/app/store", "/app/blog", fmt.Sprint("/app/blog/", post),
-		"/app/admin/events", "/app/admin/events/new", admin, admin+"/topics", "/app/admin"+strings.TrimPrefix(about, "/app"),
-		"/app/admin/store/new", fmt.Sprint("/app/admin/store/", item), "/app/admin/blog", "/app/admin/blog/new", fmt.Sprint("/app/admin/blog/", post), "/app/admin/reports")
+	wide(vera, "/app", "/app/me", "/app/settings", "/app/people", person, "/app/likes", "/app/matches", "/app/chats",
+		room, "/app/report?kind=user&userId="+strings.TrimPrefix(person, "/app/people/"),
+		"/app/events", event, "/app/forum", fmt.Sprint("/app/forum/", section), about, "/app/store", "/app/blog",
+		fmt.Sprint("/app/blog/", post),
+		"/app/admin/events", "/app/admin/events/new", admin, admin+"/topics",
+		"/app/admin"+strings.TrimPrefix(about, "/app"),
+		"/app/admin/store/new", fmt.Sprint("/app/admin/store/", item), "/app/admin/blog", "/app/admin/blog/new",
+		fmt.Sprint("/app/admin/blog/", post), "/app/admin/reports")
 	wide(guest, "/app", "/app/sign-up", "/app/sign-in", "/app/reset", "/app/restore", "/app/nothing")
 
-	moderator := signIn(b.Visit(t, url, phone), "max", "/app/admin/reports").Reads("Купи мои лампы, дёшево").Reads("И ещё раз")
+	moderator := signIn(b.Visit(t, url, phone), "max", "/app/admin/reports").Reads(
+		"Купи мои лампы, дёшево").Reads("И ещё раз")
 	moderator.Sends("[value=suspend]").Reads("Сохранено.").Reads("Пока ничего нет.")
 	bob.GoTo("/app/chats").Reads("Ваш аккаунт заблокирован модераторами.")
 	browsertest.Accessible(bob, axe, "suspended")
 	slow.GoTo("/app/chats").Reads("Участник, которого вы не видите")
 
 	// He is let in again, and the match ends, and with it the chat.
-	moderator.GoTo("/app/admin/reports?state=done").Reads("Заблокировать на 7 дней").Sends("a[href*='/people/']").Sends("[action$=unsuspend] button").Reads("Сохранено.")
+	moderator.GoTo("/app/admin/reports?state=done").Reads("Заблокировать на 7 дней").Sends("a[href*='/people/']").Sends(
+		"[action$=unsuspend] button").Reads("Сохранено.")
 	bob.GoTo(chat).Sees(at(chat)).Ready("#write")
 	ann.GoTo(chat).Sees(at(chat)).Sends("h1 a").Ready("[action$='/unmatch'] button")
 	ann.Sends("[action$='/unmatch'] button").Ready("[action$='/secret'] button")
-	bob.Write("[name=content]", "Алло?").Sends("#write .primary").Reads("больше не принимает сообщений").Sees("!document.querySelector('#write')")
+	bob.Write("[name=content]", "Алло?").Sends("#write .primary").Reads("больше не принимает сообщений").Sees(
+		"!document.querySelector('#write')")
 	browsertest.Accessible(bob, axe, "closed chat")
 
-	english := ask[api.Session](t, 200, "POST", prefix+"/auth/login", "", map[string]any{"email": "bob@example.com", "password": "tea under seven lamps"})
+	english := ask[api.Session](t, 200, "POST", prefix+"/auth/login", "",
+		map[string]any{"email": "bob@example.com", "password": "tea under seven lamps"})
 	shows["profileVisibility"] = "public"
 	ask[any](t, 200, "PUT", prefix+"/settings/privacy", english.AccessToken, shows)
 	wide(bob, chat)
 
 	// Ann gives her place back, and leaves.
-	slow.GoTo(event).Reads("Вы участвуете.").Sends("[action$=leave] button").Reads("Вы больше не участвуете.").Reads("подробности по приглашению")
-	ann.GoTo("/app/settings").Write("[name=leavingPassword]", "tea under seven lamps").Sends("[action$='/delete'] > button").Sees(at("/app/restore")).Reads("Аккаунт удалён.")
+	slow.GoTo(event).Reads("Вы участвуете.").Sends("[action$=leave] button").Reads(
+		"Вы больше не участвуете.").Reads("подробности по приглашению")
+	ann.GoTo("/app/settings").Write("[name=leavingPassword]", "tea under seven lamps").Sends(
+		"[action$='/delete'] > button").Sees(at("/app/restore")).Reads("Аккаунт удалён.")
 	bob.GoTo(person).Reads("There is no such member.")
 	for _, p := range []*browsertest.Tab{ann, bob, slow, vera, guest, moderator} {
 		p.Calm()

@@ -44,9 +44,11 @@ func TestBrowser(t *testing.T) {
 	h.key = browsertest.Eval[string](ann, "localStorage.getItem(`ricochet ${location.pathname.split('/')[2]} host`)")
 	require.Equal(t, browsertest.Eval[string](ann, "document.querySelector('#share').value"), url+"/play/"+h.game)
 	ann.Shot("before the first round")
-	require.Equal(t, "300000", browsertest.Eval[string](ann, "document.querySelector('#start [name=duration]').value"), "as long as the game says")
+	require.Equal(t, "300000", browsertest.Eval[string](ann, "document.querySelector('#start [name=duration]').value"),
+		"as long as the game says")
 	ann.Click("#start button").Reads("Round 1 ·").Reads("Bring ")
-	require.True(t, browsertest.Eval[bool](ann, "document.querySelector('#submit button').disabled"), "nothing is solved yet")
+	require.True(t, browsertest.Eval[bool](ann, "document.querySelector('#submit button').disabled"),
+		"nothing is solved yet")
 
 	// Ann plays with keys.
 	r := ask[api.Round](t, 200, http.MethodGet, h.url+"/rounds/1", "", nil)
@@ -54,7 +56,8 @@ func TestBrowser(t *testing.T) {
 	keyed(ann, best)
 	ann.Reads(fmt.Sprintf("Solved in %d move", len(best))).Shot("solved by keys")
 	require.False(t, browsertest.Eval[bool](ann, "document.querySelector('#submit button').disabled"))
-	ann.Press("u").Reads("The last move is undone").Press(kb.Escape).Reads("All robots are back at the start").Reads("No moves yet")
+	ann.Press("u").Reads("The last move is undone").Press(kb.Escape).Reads(
+		"All robots are back at the start").Reads("No moves yet")
 	keyed(ann, best)
 	ann.Write("[name=playerName]", "Ann").Click("#submit button").Reads("Accepted: ").Shot("accepted")
 	ann.Reads(fmt.Sprintf("You submitted %d move", len(best))).Sees("document.querySelector('#submit button').disabled")
@@ -73,7 +76,8 @@ func TestBrowser(t *testing.T) {
 	for _, m := range best {
 		bob.Click("#robots [value=" + m.Robot + "]").Click("[data-direction=" + m.Direction + "]")
 	}
-	bob.Reads("Solved in").Write("[name=playerName]", "ann").Click("#submit button").Reads("Somebody else plays under this name")
+	bob.Reads("Solved in").Write("[name=playerName]", "ann").Click("#submit button").Reads(
+		"Somebody else plays under this name")
 	bob.Shot("a name that is taken")
 	bob.Write("[name=playerName]", "Bob").Click("#submit button").Reads("Accepted: ").Reads("rank 1")
 	require.False(t, browsertest.Eval[bool](bob, "document.body.innerText.includes('Replay what')"))
@@ -83,11 +87,15 @@ func TestBrowser(t *testing.T) {
 	first := best[0]
 	ann.Press(kb.Escape)
 	drag(ann, first)
-	ann.Reads("1 move: " + first.Robot + " " + map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→"}[first.Direction])
+	ann.Reads("1 move: " + first.Robot + " " + map[string]string{
+		"up": "↑", "down": "↓", "left": "←",
+		"right": "→",
+	}[first.Direction])
 
 	// The host closes the round: Ann was earlier, and everybody sees how.
 	ann.Click("#close").Reads("Close the round?").Shot("sure")
-	ann.Click("#sure [value='']").Reads("left ·").Click("#close").Click("#yes").Reads("Round 1 is completed").Reads("Ann")
+	ann.Click("#sure [value='']").Reads("left ·").Click("#close").Click("#yes").Reads(
+		"Round 1 is completed").Reads("Ann")
 	bob.GoTo("/play/" + h.game).Reads("Round 1 is completed").Reads("The shortest solution has")
 	bob.Click("#leaderboard button").Reads("Round 1, Ann: move 0 of").Shot("replay")
 	for range best {
@@ -101,13 +109,15 @@ func TestBrowser(t *testing.T) {
 	const skipped = 5
 	for n := 2; n < 2+skipped; n++ {
 		ask[api.Round](t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
-		ask[api.Round](t, 200, http.MethodPost, fmt.Sprintf("%s/rounds/%d/close", h.url, n), h.key, api.CloseRound{SkipGoal: true})
+		ask[api.Round](t, 200, http.MethodPost, fmt.Sprintf("%s/rounds/%d/close", h.url, n), h.key,
+			api.CloseRound{SkipGoal: true})
 	}
 	for n := 2 + skipped; n <= board.GoalCount+skipped; n++ {
 		h.round(n)
 	}
 	ann.GoTo("/play/" + h.game).Reads("The game is complete. 17 of 17 goals won.").Shot("complete")
-	ann.Sees("document.querySelectorAll('#rounds tr').length === 21").Click("#rounds > button").Sees("document.querySelectorAll('#rounds tr').length === 23")
+	ann.Sees("document.querySelectorAll('#rounds tr').length === 21").Click("#rounds > button").Sees(
+		"document.querySelectorAll('#rounds tr').length === 23")
 	browsertest.Accessible(ann, axe, "complete")
 	ann.Calm()
 	bob.Calm()
@@ -125,14 +135,17 @@ func TestBrowserPages(t *testing.T) {
 	r := ask[api.Round](t, 201, http.MethodPost, h.url+"/rounds", h.key, api.StartRound{})
 	moves := h.solution(r)
 	for n := 101; n <= 202; n++ {
-		ask[api.Accepted](t, 201, http.MethodPost, h.url+"/rounds/1/solutions", "", api.Submission{PlayerName: fmt.Sprint("Player ", n), Moves: moves})
+		ask[api.Accepted](t, 201, http.MethodPost, h.url+"/rounds/1/solutions", "",
+			api.Submission{PlayerName: fmt.Sprint("Player ", n), Moves: moves})
 	}
 	eve := b.Visit(t, url, phone).GoTo("/play/" + h.game).Reads("Player 200")
 	eve.Sees("!document.body.innerText.includes('Player 201')")
 	eve.Click("#leaderboard > button").Reads("Player 202").Sees("!document.body.innerText.includes('Player 200')")
 	browsertest.Accessible(eve, axe, "next players")
-	ask[api.Accepted](t, 201, http.MethodPost, h.url+"/rounds/1/solutions", "", api.Submission{PlayerName: "Player 203", Moves: moves})
-	eve.Reads("Player 203").Click("#leaderboard > button").Reads("Player 101").Sees("!document.body.innerText.includes('Player 203')")
+	ask[api.Accepted](t, 201, http.MethodPost, h.url+"/rounds/1/solutions", "",
+		api.Submission{PlayerName: "Player 203", Moves: moves})
+	eve.Reads("Player 203").Click("#leaderboard > button").Reads("Player 101").Sees(
+		"!document.body.innerText.includes('Player 203')")
 	eve.Calm()
 }
 
@@ -148,7 +161,8 @@ func TestBrowserToday(t *testing.T) {
 	b, axe := browsertest.Start(t), browsertest.Axe(t)
 	url, _ := local(t, t.TempDir())
 	h := create(t, url, 8)
-	eve := b.Visit(t, url, handheld).GoTo("/play").Reads("Today’s puzzle").Sees("document.querySelector('#board .robot')")
+	eve := b.Visit(t, url, handheld).GoTo("/play").Reads("Today’s puzzle").Sees(
+		"document.querySelector('#board .robot')")
 	browsertest.Accessible(eve, axe, "today")
 	today := ask[api.Today](t, 200, http.MethodGet, url+api.Prefix+"/today", "", nil)
 	d, err := today.BoardData.Board()
@@ -157,9 +171,11 @@ func TestBrowserToday(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, best, today.MoveCount)
 	arrows := func() float64 {
-		return browsertest.Eval[float64](eve, "document.querySelector('[data-direction=left]').getBoundingClientRect().y")
+		return browsertest.Eval[float64](eve,
+			"document.querySelector('[data-direction=left]').getBoundingClientRect().y")
 	}
-	require.Equal(t, "none", browsertest.Eval[string](eve, "document.querySelector('#tell').checkVisibility() ? 'shown' : 'none'"))
+	require.Equal(t, "none", browsertest.Eval[string](eve,
+		"document.querySelector('#tell').checkVisibility() ? 'shown' : 'none'"))
 	at := arrows()
 	for _, m := range best {
 		eve.Click("#robots [value=" + m.Robot.String() + "]").Click("[data-direction=" + m.Direction.String() + "]")
@@ -169,7 +185,8 @@ func TestBrowserToday(t *testing.T) {
 	require.True(t, inWindow(eve, "#tell"))
 	browsertest.Accessible(eve, axe, "solved today")
 	eve.Click("#tell").Sees("/Copied: paste it|does not let this page copy. Send this: Ricochet/.test(document.querySelector('#solo .told').textContent)")
-	eve.GoTo("/play").Reads(fmt.Sprintf("your best: %d", len(best))).Reads("No moves yet").Reads(fmt.Sprintf("You have solved it in %d move", len(best)))
+	eve.GoTo("/play").Reads(fmt.Sprintf("your best: %d", len(best))).Reads("No moves yet").Reads(
+		fmt.Sprintf("You have solved it in %d move", len(best)))
 	require.True(t, inWindow(eve, "#tell"), "it can still be shared")
 	scrolls(eve)
 
@@ -182,7 +199,9 @@ func TestBrowserToday(t *testing.T) {
 // inWindow reports whether the window shows all of an element, without scrolling.
 func inWindow(p *browsertest.Tab, selector string) bool {
 	p.T.Helper()
-	r := browsertest.Eval[struct{ Top, Bottom float64 }](p, fmt.Sprintf(`(r => ({Top: r.top, Bottom: r.bottom}))(document.querySelector(%q).getBoundingClientRect())`, selector))
+	r := browsertest.Eval[struct{ Top, Bottom float64 }](p,
+		fmt.Sprintf(`(r => ({Top: r.top, Bottom: r.bottom}))(document.querySelector(%q).getBoundingClientRect())`,
+			selector))
 	return r.Top >= 0 && math.Ceil(r.Bottom) <= float64(p.V.Height)
 }
 
@@ -217,8 +236,16 @@ func drag(p *browsertest.Tab, m api.Move) {
 	for _, e := range []struct {
 		kind input.DispatchMouseEventType
 		at   spot
-	}{{input.DispatchMouseEventTypeMousePressed, from}, {input.DispatchMouseEventTypeMouseMoved, to}, {input.DispatchMouseEventTypeMouseReleased, to}} {
-		browsertest.Call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: e.kind, X: e.at.X, Y: e.at.Y, Button: input.MouseButtonLeft, ClickCount: 1})
+	}{
+		{input.DispatchMouseEventTypeMousePressed, from},
+		{input.DispatchMouseEventTypeMouseMoved, to},
+		{input.DispatchMouseEventTypeMouseReleased, to},
+	} {
+		browsertest.Call(p, input.DispatchMouseEvent,
+			input.DispatchMouseEventParams{
+				Type: e.kind, X: e.at.X, Y: e.at.Y,
+				Button: input.MouseButtonLeft, ClickCount: 1,
+			})
 	}
 }
 
@@ -245,10 +272,19 @@ func scrolls(p *browsertest.Tab) {
 			if (!taken.some(r => x > r.left && x < r.right && y > r.top && y < r.bottom)) return {X: x, Y: y};
 		}
 	})()`)
-	browsertest.Call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at.X, Y: at.Y}}})
+	browsertest.Call(p, input.DispatchTouchEvent,
+		input.DispatchTouchEventParams{
+			Type:        input.DispatchTouchEventTypeTouchStart,
+			TouchPoints: []*input.TouchPoint{{X: at.X, Y: at.Y}},
+		})
 	for y := at.Y; y > at.Y-300; y -= 30 {
-		browsertest.Call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchMove, TouchPoints: []*input.TouchPoint{{X: at.X, Y: y}}})
+		browsertest.Call(p, input.DispatchTouchEvent,
+			input.DispatchTouchEventParams{
+				Type:        input.DispatchTouchEventTypeTouchMove,
+				TouchPoints: []*input.TouchPoint{{X: at.X, Y: y}},
+			})
 	}
-	browsertest.Call(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
+	browsertest.Call(p, input.DispatchTouchEvent,
+		input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
 	p.Sees("scrollY > 50").Reads("No moves yet")
 }

@@ -47,12 +47,16 @@ const settles = time.Minute
 
 func program() command.Program {
 	s := command.Service{
-		Name: "ricochet", Release: release.Files, Title: "Async Ricochet Robots", About: "Async Ricochet Robots. Its pages are at " + web.Prefix + ", its API at " + api.Prefix + "/openapi.json.",
-		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix, SignIn: command.NoSignIn, Blobs: true, Read: read,
+		Name: "ricochet", Release: release.Files, Title: "Async Ricochet Robots",
+		About: "Async Ricochet Robots. Its pages are at " + web.Prefix + ", its API at " +
+			api.Prefix + "/openapi.json.",
+		Health: api.Prefix + "/health", Ready: api.Prefix + "/ready", Pages: web.Prefix,
+		SignIn: command.NoSignIn, Blobs: true, Read: read,
 		Try: func(_ command.Settings, url string) string { return "Play:\n  " + url + web.Prefix + "\n" },
 	}
 	return command.Program{
-		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(), []command.Command{s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()}),
+		Service: s, Commands: slices.Concat([]command.Command{s.Local()}, s.KeepingCommands(),
+			[]command.Command{s.StatusCommand(), s.Doctor(), s.CheckSettings(), s.HealthCheck(), s.Version()}),
 		Intro: "Async Ricochet Robots: a board, a goal, and until the end of the round to find the shortest way.\n\nUsage:\n  %[1]s COMMAND [flags]\n\nCommands:\n",
 	}
 }
@@ -71,9 +75,12 @@ func read() (command.Settings, command.Build, error) {
 	if err == nil {
 		err = command.CheckExportEvery(s.ExportEvery)
 	}
-	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger, t *telemetry.Telemetry) command.App {
+	return s.Settings, func(general command.Settings, st command.Store, log *slog.Logger,
+		t *telemetry.Telemetry,
+	) command.App {
 		games := &game.Games{
-			Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Now: time.Now, Random: rand.Reader, Log: log, Solve: game.Search,
+			Tables: s.Tables, Store: t.Tables(st.Tables), Queues: t.Queues(st.Queues), Now: time.Now,
+			Random: rand.Reader, Log: log, Solve: game.Search,
 		}
 		doors := func(command.Serving) http.Handler {
 			return general.Clients(pagesAndAPI(general, games, log, t))
@@ -92,7 +99,10 @@ func read() (command.Settings, command.Build, error) {
 			Contents: contents, Repair: games.Repair, Verify: verify, Settles: settles, Tables: s.All(),
 		}
 		if command.OnAzure() {
-			export := backup.Exporter{Contents: *contents, Blobs: t.Blobs(st.Blobs), Every: s.ExportEvery, Now: time.Now}
+			export := backup.Exporter{
+				Contents: *contents, Blobs: t.Blobs(st.Blobs),
+				Every: s.ExportEvery, Now: time.Now,
+			}
 			a.Triggers = append(a.Triggers, command.ExportTrigger(export, backup.From{Tables: games.Store}, log))
 		}
 		return a
@@ -103,7 +113,8 @@ func read() (command.Settings, command.Build, error) {
 func pagesAndAPI(s command.Settings, games *game.Games, log *slog.Logger, t *telemetry.Telemetry) http.Handler {
 	version, _ := command.Built()
 	programs := api.New(api.Config{
-		Games: games, Admission: httpjson.NewAdmission(s.Complete(false), time.Now), Origins: s.Origins, Log: log, Now: time.Now, Telemetry: t, Version: version,
+		Games: games, Admission: httpjson.NewAdmission(s.Complete(false), time.Now), Origins: s.Origins, Log: log,
+		Now: time.Now, Telemetry: t, Version: version,
 	})
 	pages := httpjson.Observer{Log: log, Now: time.Now, Telemetry: t}.Observe(web.New())
 	return httpjson.Mount(web.Prefix, programs, pages)

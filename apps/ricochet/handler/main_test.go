@@ -56,7 +56,8 @@ type host struct {
 func create(t *testing.T, url string, seed uint64) host {
 	t.Helper()
 	ready(t, url)
-	g := ask[api.CreatedGame](t, 201, http.MethodPost, url+api.Prefix+"/games", "", api.NewGame{GameName: "Friday Night Puzzle", Seed: &seed})
+	g := ask[api.CreatedGame](t, 201, http.MethodPost, url+api.Prefix+"/games", "",
+		api.NewGame{GameName: "Friday Night Puzzle", Seed: &seed})
 	return host{t, url + api.Prefix + "/games/" + g.GameID, g.GameID, g.HostKey}
 }
 
@@ -102,10 +103,13 @@ func (h host) round(n int) api.Round {
 	moves := h.solution(r)
 	at := fmt.Sprintf("%s/rounds/%d", h.url, n)
 	player := fmt.Sprint("Player ", n)
-	accepted := ask[api.Accepted](h.t, 201, http.MethodPost, at+"/solutions", "", api.Submission{PlayerName: player, Moves: moves})
+	accepted := ask[api.Accepted](h.t, 201, http.MethodPost, at+"/solutions", "",
+		api.Submission{PlayerName: player, Moves: moves})
 	require.Equal(h.t, len(moves), accepted.MoveCount)
 	list := ask[api.Leaderboard](h.t, 200, http.MethodGet, at+"/leaderboard", "", nil)
-	require.Equal(h.t, []api.Standing{{Rank: 1, PlayerName: player, MoveCount: len(moves), SubmittedAt: list.Items[0].SubmittedAt}}, list.Items)
+	require.Equal(h.t, []api.Standing{
+		{Rank: 1, PlayerName: player, MoveCount: len(moves), SubmittedAt: list.Items[0].SubmittedAt},
+	}, list.Items)
 	ask[httpjson.Problem](h.t, 409, http.MethodGet, at+"/optimal", "", nil)
 	closed := ask[api.Round](h.t, 200, http.MethodPost, at+"/close", h.key, api.CloseRound{})
 	require.Equal(h.t, string(game.Completed), closed.Status)
@@ -117,7 +121,8 @@ func (h host) round(n int) api.Round {
 func (h host) solved(r api.Round) {
 	h.t.Helper()
 	require.Eventually(h.t, func() bool {
-		o := ask[api.Optimal](h.t, 200, http.MethodGet, fmt.Sprintf("%s/rounds/%d/optimal", h.url, r.RoundNumber), "", nil)
+		o := ask[api.Optimal](h.t, 200, http.MethodGet,
+			fmt.Sprintf("%s/rounds/%d/optimal", h.url, r.RoundNumber), "", nil)
 		return o.State == game.Solved && o.MoveCount == r.Winner.MoveCount
 	}, 60*time.Second, 50*time.Millisecond)
 }
@@ -161,7 +166,8 @@ func TestLocal(t *testing.T) {
 	url, _ = local(t, elsewhere)
 	games := url + api.Prefix + "/games/"
 	ready(t, url)
-	require.Equal(t, d, ask[api.Dashboard](t, 200, http.MethodGet, games+h.game+"/dashboard", h.key, nil), "the game that was deleted since")
+	require.Equal(t, d, ask[api.Dashboard](t, 200, http.MethodGet, games+h.game+"/dashboard", h.key, nil),
+		"the game that was deleted since")
 	require.Equal(t, active, ask[api.Round](t, 200, http.MethodGet, games+other.game+"/rounds/1", "", nil))
 }
 
@@ -189,7 +195,8 @@ func TestLimits(t *testing.T) {
 func does(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: &errs}), "%s\n%s", args, &errs)
+	require.Equal(t, code, program().Run(t.Context(), args, command.Streams{Out: &out, Err: &errs}), "%s\n%s",
+		args, &errs)
 	return out.String()
 }
 

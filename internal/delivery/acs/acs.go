@@ -40,11 +40,13 @@ func New(endpoint string, tokens Tokens) (*Resource, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil ||
 		u.Scheme != "https" && (u.Scheme != "http" || !loopback.IsHost(u.Hostname())) {
-		return nil, errors.New("ACS_ENDPOINT must be the https address of the resource, such as https://NAME.communication.azure.com")
+		return nil,
+			errors.New("ACS_ENDPOINT must be the https address of the resource, such as https://NAME.communication.azure.com")
 	}
 	client := &http.Client{
-		Timeout:       answerWithin,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes to the resource alone
+		Timeout: answerWithin,
+		// a token goes to the resource alone
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return &Resource{u.Scheme + "://" + u.Host, tokens, client}, nil
 }

@@ -23,7 +23,9 @@ const mailPath = "/emails:send?api-version=2023-03-31"
 // NewACS returns a sender that sends from an address of a domain that is linked to a resource.
 func NewACS(resource *acs.Resource, from string) (*ACS, error) {
 	if !IsAddress(from) {
-		return nil, errors.New("MAIL_FROM must be an address of a domain that is linked to the resource, such as DoNotReply@DOMAIN")
+		return nil,
+			errors.New(
+				"MAIL_FROM must be an address of a domain that is linked to the resource, such as DoNotReply@DOMAIN")
 	}
 	return &ACS{resource, from}, nil
 }
@@ -56,7 +58,8 @@ func (a *ACS) Send(ctx context.Context, m Message) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
-	answer, err := a.resource.Post(ctx, mailPath, request{a.from, recipients{[]mailbox{{m.To}}}, content{m.Subject, m.Text}, m.headers()})
+	answer, err := a.resource.Post(ctx, mailPath,
+		request{a.from, recipients{[]mailbox{{m.To}}}, content{m.Subject, m.Text}, m.headers()})
 	if err != nil {
 		return fmt.Errorf("send a mail: %w", err)
 	}

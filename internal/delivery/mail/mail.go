@@ -29,7 +29,10 @@ func (m Message) headers() map[string]string {
 	if m.Unsubscribe == "" {
 		return nil
 	}
-	return map[string]string{"List-Unsubscribe": "<" + m.Unsubscribe + ">", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+	return map[string]string{
+		"List-Unsubscribe":      "<" + m.Unsubscribe + ">",
+		"List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+	}
 }
 
 // A Sender sends mails. It must be safe for concurrent use.
@@ -51,7 +54,8 @@ func (m Message) check() error {
 	if !IsAddress(m.To) {
 		return fmt.Errorf("send a mail: %.200q is not an address such as ann@example.org", m.To)
 	}
-	if m.Subject == "" || utf8.RuneCountInString(m.Subject) > maxSubject || !utf8.ValidString(m.Subject) || strings.ContainsFunc(m.Subject, isControl) {
+	if m.Subject == "" || utf8.RuneCountInString(m.Subject) > maxSubject || !utf8.ValidString(m.Subject) ||
+		strings.ContainsFunc(m.Subject, isControl) {
 		return errors.New("send a mail: its subject must be one line of 1 to 200 characters")
 	}
 	if m.Text == "" || len(m.Text) > maxText || !utf8.ValidString(m.Text) {

@@ -15,7 +15,10 @@ import (
 	"prompthub/internal/delivery/mail"
 )
 
-var hello = mail.Message{To: "ann@example.org", Subject: "Your code – 123456", Text: "It is good for 10 minutes.\n.\nGrüße", Unsubscribe: "https://example.org/stop"}
+var hello = mail.Message{
+	To: "ann@example.org", Subject: "Your code – 123456",
+	Text: "It is good for 10 minutes.\n.\nGrüße", Unsubscribe: "https://example.org/stop",
+}
 
 // sender returns a sender by a service that takes mails as Azure Communication Services does.
 func sender(t *testing.T, service *acstest.Service, from string) *mail.ACS {
@@ -33,12 +36,14 @@ func TestACS(t *testing.T) {
 	service := acstest.New(t)
 	service.Run(2)
 	require.NoError(t, sender(t, service, acstest.Mailbox).Send(t.Context(), hello))
-	require.Equal(t, acstest.Mail{Subject: hello.Subject, Text: hello.Text, Unsubscribe: "<" + hello.Unsubscribe + ">"}, service.LastMail(hello.To))
+	require.Equal(t, acstest.Mail{Subject: hello.Subject, Text: hello.Text, Unsubscribe: "<" + hello.Unsubscribe + ">"},
+		service.LastMail(hello.To))
 
 	require.ErrorContains(t, sender(t, service, "other@example.org").Send(t.Context(), hello), "InvalidSenderUserName")
 
 	service.Refuse("the domain does not exist")
-	err := sender(t, service, acstest.Mailbox).Send(t.Context(), mail.Message{To: "bob@example.org", Subject: "Code", Text: "654321"})
+	err := sender(t, service, acstest.Mailbox).Send(t.Context(),
+		mail.Message{To: "bob@example.org", Subject: "Code", Text: "654321"})
 	require.ErrorContains(t, err, "the domain does not exist")
 	require.NotContains(t, err.Error(), "654321")
 }
@@ -58,10 +63,15 @@ func TestACSGivesUp(t *testing.T) {
 func TestTokenStaysWithTheResource(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 1)
-	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("Authorization") }))
+	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- r.Header.Get("Authorization")
+	}))
 	t.Cleanup(stranger.Close)
 	service := acstest.New(t)
-	for _, address := range []string{stranger.URL + "/emails/operations/1", service.URL + ".example.org/", "/emails/operations/1", "x"} {
+	for _, address := range []string{
+		stranger.URL + "/emails/operations/1", service.URL + ".example.org/",
+		"/emails/operations/1", "x",
+	} {
 		service.Lead(address)
 		require.ErrorContains(t, sender(t, service, acstest.Mailbox).Send(t.Context(), hello), "not its own")
 	}
@@ -93,8 +103,11 @@ func TestMessagesThatAreNone(t *testing.T) {
 		"a long subject":       {To: "ann@example.org", Subject: strings.Repeat("s", 201), Text: "t"},
 		"no text":              {To: "ann@example.org", Subject: "s"},
 		"a long text":          {To: "ann@example.org", Subject: "s", Text: strings.Repeat("t", 64<<10+1)},
-		"a line in a header":   {To: "ann@example.org", Subject: "s", Text: "t", Unsubscribe: "https://example.org/x\r\nBcc: bob@example.org"},
-		"no UTF-8":             {To: "ann@example.org", Subject: "s", Text: "\xff"},
+		"a line in a header": {
+			To: "ann@example.org", Subject: "s", Text: "t",
+			Unsubscribe: "https://example.org/x\r\nBcc: bob@example.org",
+		},
+		"no UTF-8": {To: "ann@example.org", Subject: "s", Text: "\xff"},
 	} {
 		for _, s := range []mail.Sender{sender(t, service, acstest.Mailbox), smtp, mail.Printed{To: &printed}} {
 			require.ErrorContains(t, s.Send(t.Context(), bad), "send a mail: ", name)
@@ -122,7 +135,10 @@ func TestSettings(t *testing.T) {
 		require.Error(t, err, bad)
 		require.NotContains(t, err.Error(), "secret")
 	}
-	for _, good := range []string{"smtp://example.org", "smtps://ann:secret@example.org", "smtp://ann%40example.org:s%2Fecret@example.org:2525/"} {
+	for _, good := range []string{
+		"smtp://example.org", "smtps://ann:secret@example.org",
+		"smtp://ann%40example.org:s%2Fecret@example.org:2525/",
+	} {
 		_, err := mail.NewSMTP(good, "a@example.org")
 		require.NoError(t, err)
 	}

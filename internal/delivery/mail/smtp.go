@@ -25,8 +25,10 @@ type SMTP struct {
 // nothing.
 func NewSMTP(address, from string) (*SMTP, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
-		return nil, errors.New("SMTP_URL must be an address such as smtps://USER:PASSWORD@smtp.example.org") // it is not told: it has a password
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" ||
+		u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		// it is not told: it has a password
+		return nil, errors.New("SMTP_URL must be an address such as smtps://USER:PASSWORD@smtp.example.org")
 	}
 	if !IsAddress(from) {
 		return nil, errors.New("MAIL_FROM must be an address such as no-reply@example.org")
@@ -40,7 +42,10 @@ func NewSMTP(address, from string) (*SMTP, error) {
 			return nil, errors.New("SMTP_URL: the port must be 1 to 65535")
 		}
 	}
-	s := &SMTP{host: u.Hostname(), from: from, options: []gomail.Option{gomail.WithPort(port), gomail.WithTimeout(sendWithin)}}
+	s := &SMTP{
+		host: u.Hostname(), from: from,
+		options: []gomail.Option{gomail.WithPort(port), gomail.WithTimeout(sendWithin)},
+	}
 	switch {
 	case u.Scheme == "smtps":
 		s.options = append(s.options, gomail.WithSSL())
@@ -51,7 +56,8 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		s.options = append(s.options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
+		s.options = append(s.options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
+			gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
 	}
 	if _, err := gomail.NewClient(s.host, s.options...); err != nil {
 		return nil, fmt.Errorf("SMTP_URL: %w", err)

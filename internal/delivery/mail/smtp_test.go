@@ -17,8 +17,14 @@ import (
 // TestSMTP: a mail arrives as it was sent, by each way that a server offers.
 func TestSMTP(t *testing.T) {
 	t.Parallel()
-	m := Message{To: "bob@example.org", Subject: "Your code – 123456", Text: "It is good for 10 minutes.\n.\nGrüße", Unsubscribe: "https://example.org/stop?token=" + strings.Repeat("x", 100)}
-	for how, address := range map[string]string{"tls": "smtps://ann%40example.org:s%2Fecret@", "starttls": "smtp://ann%40example.org:s%2Fecret@", "none": "smtp://"} {
+	m := Message{
+		To: "bob@example.org", Subject: "Your code – 123456", Text: "It is good for 10 minutes.\n.\nGrüße",
+		Unsubscribe: "https://example.org/stop?token=" + strings.Repeat("x", 100),
+	}
+	for how, address := range map[string]string{
+		"tls":      "smtps://ann%40example.org:s%2Fecret@",
+		"starttls": "smtp://ann%40example.org:s%2Fecret@", "none": "smtp://",
+	} {
 		backend, port, trust := mailtest.Listen(t, how)
 		s, err := NewSMTP(address+"127.0.0.1:"+port, "no-reply@example.org")
 		require.NoError(t, err)
@@ -40,11 +46,13 @@ func TestSMTP(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, m.Text, strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
 
-		require.ErrorContains(t, s.Send(t.Context(), Message{To: "nobody@example.org", Subject: "x", Text: "x"}), "no such mailbox")
+		require.ErrorContains(t, s.Send(t.Context(), Message{To: "nobody@example.org", Subject: "x", Text: "x"}),
+			"no such mailbox")
 		if how == "none" { // which asks for no password
 			continue
 		}
-		wrong, err := NewSMTP(strings.Replace(address, "s%2Fecret", "other", 1)+"127.0.0.1:"+port, "no-reply@example.org")
+		wrong, err := NewSMTP(strings.Replace(address, "s%2Fecret", "other", 1)+"127.0.0.1:"+port,
+			"no-reply@example.org")
 		require.NoError(t, err)
 		wrong.options = append(wrong.options, gomail.WithTLSConfig(trust))
 		err = wrong.Send(t.Context(), m)

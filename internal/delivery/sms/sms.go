@@ -69,7 +69,8 @@ type request struct {
 // Send sends a text once.
 func (a *ACS) Send(ctx context.Context, to, text string) error {
 	date := a.now().UTC().Format(http.TimeFormat)
-	answer, err := a.resource.Post(ctx, sendPath, request{From: a.from, SmsRecipients: []recipient{{to, uuid.NewString(), date}}, Message: text})
+	answer, err := a.resource.Post(ctx, sendPath,
+		request{From: a.from, SmsRecipients: []recipient{{to, uuid.NewString(), date}}, Message: text})
 	if err != nil {
 		return fmt.Errorf("send an SMS: %w", err)
 	}

@@ -36,9 +36,11 @@ func TestACS(t *testing.T) {
 
 	require.Error(t, sender(t, service.URL, "+1", acstest.Tokens).Send(t.Context(), "+34600000002", "x"))
 	other := func(context.Context, string) (string, error) { return "of another", nil }
-	require.ErrorContains(t, sender(t, service.URL, acstest.From, other).Send(t.Context(), "+34600000002", "x"), "role Communication and Email Service Owner")
+	require.ErrorContains(t, sender(t, service.URL, acstest.From, other).Send(t.Context(), "+34600000002", "x"),
+		"role Communication and Email Service Owner")
 	none := func(context.Context, string) (string, error) { return "", errors.New("no identity here") }
-	require.ErrorContains(t, sender(t, service.URL, acstest.From, none).Send(t.Context(), "+34600000002", "x"), "no identity here")
+	require.ErrorContains(t, sender(t, service.URL, acstest.From, none).Send(t.Context(), "+34600000002", "x"),
+		"no identity here")
 	require.Empty(t, service.Last("+34600000002"))
 
 	service.Refuse("the number is not reachable")
@@ -57,14 +59,18 @@ func TestACSAnswers(t *testing.T) {
 			w.WriteHeader(answer.status)
 			_, _ = w.Write([]byte(answer.body))
 		}))
-		require.Error(t, sender(t, server.URL, acstest.From, acstest.Tokens).Send(t.Context(), "+34600000001", "x"), answer)
+		require.Error(t, sender(t, server.URL, acstest.From, acstest.Tokens).Send(t.Context(),
+			"+34600000001", "x"), answer)
 		server.Close()
 	}
 }
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"http://example.com", "https://example.com/x", "https://ann@example.com", "https://example.com?x", ""} {
+	for _, bad := range []string{
+		"http://example.com", "https://example.com/x", "https://ann@example.com",
+		"https://example.com?x", "",
+	} {
 		_, err := acs.New(bad, acstest.Tokens)
 		require.ErrorContains(t, err, "ACS_ENDPOINT", bad)
 	}

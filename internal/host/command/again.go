@@ -61,7 +61,8 @@ func SentAgain(dir string, log *slog.Logger, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r) // without a file it is as without this handler
 			return
 		}
-		log.WarnContext(r.Context(), "sent again", slog.String("method", r.Method), slog.String("invocation", r.Header.Get("X-Ms-Invocation-Id")))
+		log.WarnContext(r.Context(), "sent again", slog.String("method", r.Method),
+			slog.String("invocation", r.Header.Get("X-Ms-Invocation-Id")))
 		a := &again{ResponseWriter: w, method: r.Method}
 		next.ServeHTTP(a, r.WithContext(httpjson.WithAgain(r.Context())))
 		if a.refused {

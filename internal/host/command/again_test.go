@@ -41,7 +41,10 @@ func TestSentAgain(t *testing.T) {
 			})
 			send := func(id string) *httptest.ResponseRecorder {
 				r := httptest.NewRequestWithContext(t.Context(), method, "/", nil)
-				for _, name := range []string{"X-Ms-Invocation-Id", "X-Azure-Functions-Invocationid", "X-Forwarded-Host"} {
+				for _, name := range []string{
+					"X-Ms-Invocation-Id", "X-Azure-Functions-Invocationid",
+					"X-Forwarded-Host",
+				} {
 					r.Header.Set(name, id)
 				}
 				w := httptest.NewRecorder()
@@ -62,7 +65,8 @@ func TestSentAgain(t *testing.T) {
 			require.False(t, again)
 			w := send("../a")
 			require.Equal(t, want, w.Code, what)
-			require.Equal(t, map[bool]int{true: 4, false: 3}[status >= 400], ran, "it runs: only it finds out what is left to do")
+			require.Equal(t, map[bool]int{true: 4, false: 3}[status >= 400], ran,
+				"it runs: only it finds out what is left to do")
 			require.Equal(t, method != http.MethodGet, again)
 			switch {
 			case want == status:
@@ -88,7 +92,8 @@ func TestBegunChangesAreForgotten(t *testing.T) {
 		for _, name := range []string{"X-Ms-Invocation-Id", "X-Azure-Functions-Invocationid", "X-Forwarded-Host"} {
 			r.Header.Set(name, "a")
 		}
-		h := SentAgain(dir, slog.New(slog.DiscardHandler), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		h := SentAgain(dir, slog.New(slog.DiscardHandler),
+			http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)

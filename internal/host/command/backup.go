@@ -103,7 +103,8 @@ func (b *backups) turn() (end func(), free bool) {
 func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	end, free := b.turn()
 	if !free {
-		refuseAsked(w, r, fault.Coded(fault.Conflict, BackupRunning, "another backup is being made; ask again when it has ended"))
+		refuseAsked(w, r, fault.Coded(fault.Conflict, BackupRunning,
+			"another backup is being made; ask again when it has ended"))
 		return
 	}
 	defer end()
@@ -113,7 +114,10 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer remove() //nolint:errcheck // it was sent, or is of no use
-	t := &progressTeller{teller: teller{http.NewResponseController(w), json.NewEncoder(w), func() {}}, next: time.Now().Add(tellEvery)}
+	t := &progressTeller{
+		teller: teller{http.NewResponseController(w), json.NewEncoder(w), func() {}},
+		next:   time.Now().Add(tellEvery),
+	}
 	w.Header().Set("Content-Type", "application/jsonl")
 	said, err := b.spool(r.Context(), file, t.at)
 	if err == nil {
@@ -212,7 +216,9 @@ func refuseAsked(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // AskBackup has the process that has the store in dir open write a backup.
-func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer, progress func(backup.Count)) (said Backed, err error) {
+func (s Service) AskBackup(ctx context.Context, dir string, w io.Writer,
+	progress func(backup.Count),
+) (said Backed, err error) {
 	err = s.ask(ctx, dir, http.MethodGet, "/backup", http.NoBody, func(body *bufio.Reader) error {
 		for {
 			var l backedLine

@@ -61,7 +61,13 @@ func unheard(backup.Count) {}
 
 // rowOf is a row that fills pages.
 func rowOf(name string) table.Op {
-	return table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: name}, Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat("x", 30_000))}}}}
+	return table.Op{
+		Kind: table.Insert,
+		Row: table.Row{
+			Key:   table.Key{Partition: "p", Row: name},
+			Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat("x", 30_000))}},
+		},
+	}
 }
 
 func names(ctx context.Context, tables table.DB, w io.Writer) error {
@@ -80,21 +86,22 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 	var s Service
 	var dir string
 	var file *embedded.Store
-	s, dir, file = answering(t, 10*time.Second, func(ctx context.Context, v View, w io.Writer, r backup.Reports) (backup.Count, error) {
-		later := rowOf("later")
-		later.Kind = table.Upsert
-		if _, err := file.Tables.Write(ctx, "Rows", later); err != nil {
-			return backup.Count{}, err
-		}
-		if left, _ := filepath.Glob(filepath.Join(dir, "backup-*")); len(left) > 0 && runtime.GOOS != "windows" {
-			return backup.Count{}, errors.New("a kill would leave " + left[0])
-		}
-		if _, err := v.Tables.Write(ctx, "Rows", rowOf("none")); err == nil {
-			return backup.Count{}, errors.New("a snapshot was written to")
-		}
-		r.Left("a row")
-		return backup.Count{Rows: 1}, names(ctx, v.Tables, w)
-	})
+	s, dir, file = answering(t, 10*time.Second,
+		func(ctx context.Context, v View, w io.Writer, r backup.Reports) (backup.Count, error) {
+			later := rowOf("later")
+			later.Kind = table.Upsert
+			if _, err := file.Tables.Write(ctx, "Rows", later); err != nil {
+				return backup.Count{}, err
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "backup-*")); len(left) > 0 && runtime.GOOS != "windows" {
+				return backup.Count{}, errors.New("a kill would leave " + left[0])
+			}
+			if _, err := v.Tables.Write(ctx, "Rows", rowOf("none")); err == nil {
+				return backup.Count{}, errors.New("a snapshot was written to")
+			}
+			r.Left("a row")
+			return backup.Count{Rows: 1}, names(ctx, v.Tables, w)
+		})
 	_, err := file.Tables.Write(t.Context(), "Rows", rowOf("before"))
 	require.NoError(t, err)
 	room := make([]table.Op, 40) // for rows written meanwhile: else they wait until the file may be mapped anew
@@ -132,10 +139,11 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 // also where the file outgrows its mapping.
 func TestSlowBackupKeepsNoWriteWaiting(t *testing.T) {
 	t.Parallel()
-	s, dir, file := answering(t, 10*time.Second, func(_ context.Context, _ View, w io.Writer, _ backup.Reports) (backup.Count, error) {
-		_, err := io.WriteString(w, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 32<<10))
-		return backup.Count{Rows: 1}, err
-	})
+	s, dir, file := answering(t, 10*time.Second,
+		func(_ context.Context, _ View, w io.Writer, _ backup.Reports) (backup.Count, error) {
+			_, err := io.WriteString(w, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 32<<10))
+			return backup.Count{Rows: 1}, err
+		})
 	conn, err := net.Dial("unix", s.socketFile(dir))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -168,11 +176,15 @@ func (lines) Read(b []byte) (int, error) {
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	for want, write := range map[string]Backup{
-		"stop the service and back up then: context deadline exceeded (BACKUP_TOO_SLOW)": func(ctx context.Context, _ View, _ io.Writer, _ backup.Reports) (backup.Count, error) {
+		"stop the service and back up then: context deadline exceeded (BACKUP_TOO_SLOW)": func(ctx context.Context,
+			_ View, _ io.Writer, _ backup.Reports,
+		) (backup.Count, error) {
 			<-ctx.Done()
 			return backup.Count{}, ctx.Err()
 		},
-		"restore an older backup if the store is damaged, and ask again: damaged (BACKUP_FAILED)": func(context.Context, View, io.Writer, backup.Reports) (backup.Count, error) {
+		"restore an older backup if the store is damaged, and ask again: damaged (BACKUP_FAILED)": func(context.Context,
+			View, io.Writer, backup.Reports,
+		) (backup.Count, error) {
 			return backup.Count{}, errors.New("damaged")
 		},
 	} {

@@ -11,7 +11,8 @@ import (
 // CheckSettings says whether a service would start with the settings of the environment.
 func (s Service) CheckSettings() Command {
 	return Command{
-		Name: "settings", Args: []string{"[NAME=VALUE]"}, Short: "say whether " + s.Title + " would start with the settings of the environment",
+		Name: "settings", Args: []string{"[NAME=VALUE]"},
+		Short: "say whether " + s.Title + " would start with the settings of the environment",
 		Long: `Reads the settings as "local" does, and fails with the first one that it would refuse. With
 FUNCTIONS_CUSTOMHANDLER_PORT, which the Functions host sets, it reads them as the custom handler does:
 AUTH_MODE and QUEUE_PREFIX must be set then. NAME=VALUE is a setting that the environment does not have, such

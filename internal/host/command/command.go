@@ -148,11 +148,13 @@ func (p Program) find(name string) (Command, error) {
 		}
 	}
 	if strings.HasPrefix(name, "-") {
-		return Command{}, UsageError(fmt.Sprintf("%s: flags follow the command, as in \"%s COMMAND %[1]s\"", name, p.self()))
+		return Command{}, UsageError(
+			fmt.Sprintf("%s: flags follow the command, as in \"%s COMMAND %[1]s\"", name, p.self()))
 	}
 	text := fmt.Sprintf("there is no command %q", name)
 	far := func(c Command) int { return levenshtein.ComputeDistance(c.Name, name) }
-	if near := slices.MinFunc(p.all(), func(a, b Command) int { return cmp.Compare(far(a), far(b)) }); far(near) <= 2 && far(near) < len(name) {
+	if near := slices.MinFunc(p.all(), func(a, b Command) int { return cmp.Compare(far(a), far(b)) }); far(near) <= 2 &&
+		far(near) < len(name) {
 		text += "; did you mean " + near.Name + "?"
 	}
 	return Command{}, UsageError(text)

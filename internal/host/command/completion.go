@@ -18,15 +18,17 @@ const completionHelp = `Prints a script with which a shell completes commands, f
 func (p Program) completion() Command {
 	self := p.self()
 	return Command{
-		Name: "completion", Args: []string{"SHELL"}, Short: "print a script that completes commands and flags in bash, zsh or fish",
-		Long: fmt.Sprintf(completionHelp, self),
+		Name: "completion", Args: []string{"SHELL"},
+		Short: "print a script that completes commands and flags in bash, zsh or fish",
+		Long:  fmt.Sprintf(completionHelp, self),
 		Setup: func(*flag.FlagSet) Action {
 			return func(_ context.Context, std Streams, args []string) error {
 				switch args[0] {
 				case "bash":
 					return p.bash(std.Out)
 				case "zsh":
-					if _, err := io.WriteString(std.Out, "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"); err != nil {
+					if _, err := io.WriteString(std.Out,
+						"autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"); err != nil {
 						return err
 					}
 					return p.bash(std.Out)
@@ -93,7 +95,8 @@ func (p Program) fish(w io.Writer) error {
 			if value != "" { // no boolean
 				takes = " -r"
 			}
-			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s -d %s\n", self, c.Name, f.Name, takes, quoted(usage))
+			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s%s -d %s\n", self, c.Name,
+				f.Name, takes, quoted(usage))
 		})
 	}
 	fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n", self)

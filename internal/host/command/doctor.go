@@ -56,7 +56,8 @@ address in --url it examines that deployment.`,
 			data := DataFlag(flags)
 			app := flags.String("app", ".", "`folder` with host.json and the folders of functions, in it or in functions; passed over where there is no host.json")
 			url := flags.String("url", os.Getenv("FUNCTION_APP_URL"), "`address` of a service that runs, such as https://app.example.net; that of FUNCTION_APP_URL, which azd sets, unless it is given")
-			within := flags.Duration("within", 0, "how long to ask the service at --url again if it is not well, as one that has just been deployed")
+			within := flags.Duration("within", 0,
+				"how long to ask the service at --url again if it is not well, as one that has just been deployed")
 			asJSON := flags.Bool("json", false, "print each look as a line of JSON")
 			return func(ctx context.Context, std Streams, _ []string) error {
 				e := examination{data: *data, app: *app, url: strings.TrimRight(*url, "/"), within: *within}
@@ -152,7 +153,8 @@ func (s Service) examineStore(ctx context.Context, set Settings, build Build, da
 	a := build(set, st, slog.New(slog.DiscardHandler), nil)
 	var facts []Fact
 	if a.Refused != nil {
-		facts = append(facts, wrong("Application", a.Refused, "Set what is missing, as the README of the application says."))
+		facts = append(facts, wrong("Application", a.Refused,
+			"Set what is missing, as the README of the application says."))
 	}
 	facts = append(facts, examineClock(ctx, "Clock of the account", st.Endpoint)...)
 	facts = append(facts, examineEach(ctx, "Tables", a.Tables, func(ctx context.Context, name string) error {
@@ -161,7 +163,11 @@ func (s Service) examineStore(ctx context.Context, set Settings, build Build, da
 			return err
 		}
 		// There is no such row, as a caller that may write is told.
-		_, err = st.Tables.Write(ctx, name, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "doctor", Row: "none"}, ETag: table.Any}})
+		_, err = st.Tables.Write(ctx, name,
+			table.Op{
+				Kind: table.Delete,
+				Row:  table.Row{Key: table.Key{Partition: "doctor", Row: "none"}, ETag: table.Any},
+			})
 		if errors.Is(err, table.ErrNotFound) {
 			return nil
 		}
@@ -172,7 +178,8 @@ func (s Service) examineStore(ctx context.Context, set Settings, build Build, da
 		queues = append(queues, name, queue.Poison(name))
 	}
 	facts = append(facts, examineEach(ctx, "Queues", queues, func(ctx context.Context, name string) error {
-		if _, err := st.Queues.Len(ctx, name); err != nil || name != queue.Poison(strings.TrimSuffix(name, queue.Poison(""))) {
+		if _, err := st.Queues.Len(ctx, name); err != nil ||
+			name != queue.Poison(strings.TrimSuffix(name, queue.Poison(""))) {
 			return err // a message in a queue of jobs would be taken for one
 		}
 		sent, err := st.Queues.Send(ctx, name, doctorsOwn, examineWithin)
@@ -339,11 +346,17 @@ func (s Service) examineFunctions(app string) []Fact {
 	}
 	switch unknown := slices.Sorted(maps.Keys(deployed)); {
 	case len(missing) > 0:
-		facts = append(facts, Fact{Name: name, Value: "no folder for " + strings.Join(missing, ", "), Alert: "Deploy the folders of this release: what has none is never run by the host."})
+		facts = append(facts, Fact{
+			Name: name, Value: "no folder for " + strings.Join(missing, ", "),
+			Alert: "Deploy the folders of this release: what has none is never run by the host.",
+		})
 	case len(changed) > 0:
 		facts = append(facts, Fact{Name: name, Value: strings.Join(changed, "; "), Alert: "Deploy the folders of the release that runs; the host does not load a function that it cannot read, and runs another one than the program expects."})
 	case len(unknown) > 0:
-		facts = append(facts, Fact{Name: name, Value: "the program does not know " + strings.Join(unknown, ", "), Alert: "Deploy program and folders of the same release: the host sends what this program refuses, and sets the messages aside."})
+		facts = append(facts, Fact{
+			Name: name, Value: "the program does not know " + strings.Join(unknown, ", "),
+			Alert: "Deploy program and folders of the same release: the host sends what this program refuses, and sets the messages aside.",
+		})
 	default:
 		facts = append(facts, Fact{Name: name, Value: fmt.Sprintf("the %d of this release", len(entries))})
 	}
@@ -399,7 +412,8 @@ func (s Service) examineService(ctx context.Context, url string) (facts []Fact, 
 	const name = "Service"
 	answer, err := fetch(ctx, http.MethodGet, url+s.Health, nil, nil)
 	if err != nil {
-		return []Fact{wrong(name, err, "Look whether the address is right and whether the function app is started.")}, true
+		return []Fact{wrong(name, err, "Look whether the address is right and whether the function app is started.")},
+			true
 	}
 	facts = answer.clock("Clock of the service")
 	var health struct {
@@ -510,7 +524,8 @@ const askOnce = "Ask again: the service was there a moment ago."
 // request without an answer.
 func (s Service) examineHost(ctx context.Context, url string) ([]Fact, error) {
 	f := Fact{Name: "Bodies in chunks", Value: "come through"}
-	answer, err := fetch(ctx, http.MethodPost, url+cmp.Or(s.Posts, s.Health), nil, io.MultiReader(strings.NewReader("{}")))
+	answer, err := fetch(ctx, http.MethodPost, url+cmp.Or(s.Posts, s.Health), nil,
+		io.MultiReader(strings.NewReader("{}")))
 	switch {
 	case err != nil:
 		return []Fact{wrong(f.Name, err, askOnce)}, err
@@ -518,13 +533,17 @@ func (s Service) examineHost(ctx context.Context, url string) ([]Fact, error) {
 		// The platform chooses the version of its host, so there is nothing to mend.
 		f.Value = "are answered a bare 500 by the host, an old one, which forwards requests: until it is a newer one, clients in C# must send a Content-Length"
 	case len(answer.body) == 0:
-		f.Value = fmt.Sprintf("are answered a bare %d by the host, which sends the handler no POST %s", answer.status, cmp.Or(s.Posts, s.Health))
+		f.Value = fmt.Sprintf("are answered a bare %d by the host, which sends the handler no POST %s",
+			answer.status, cmp.Or(s.Posts, s.Health))
 		f.Alert = "Deploy the folders of functions of the release that runs, and read in the host's log which it did not load."
 	}
 	var plain, claimed arrived
 	for seen, header := range map[*arrived]http.Header{
-		&plain:   {askArrived: {"yes"}},
-		&claimed: {askArrived: {"yes"}, "Client-Ip": {notMine}, "X-Forwarded-For": {notMine}, "X-Azure-Clientip": {notMine}},
+		&plain: {askArrived: {"yes"}},
+		&claimed: {
+			askArrived: {"yes"}, "Client-Ip": {notMine}, "X-Forwarded-For": {notMine},
+			"X-Azure-Clientip": {notMine},
+		},
 	} {
 		answer, err := fetch(ctx, http.MethodGet, url+s.Health, header, nil)
 		if err != nil {
@@ -535,7 +554,14 @@ func (s Service) examineHost(ctx context.Context, url string) ([]Fact, error) {
 	if plain.Mode == "" {
 		return []Fact{f}, nil
 	}
-	return []Fact{f, {Name: "Host", Value: fmt.Sprintf("version %s, %s requests", cmp.Or(plain.Host, "unknown"), plain.Mode)}, plain.address(claimed, url)}, nil
+	return []Fact{
+		f,
+		{
+			Name:  "Host",
+			Value: fmt.Sprintf("version %s, %s requests", cmp.Or(plain.Host, "unknown"), plain.Mode),
+		},
+		plain.address(claimed, url),
+	}, nil
 }
 
 // A fetched is an answer, of which the beginning of the body was read.

@@ -16,7 +16,8 @@ import (
 func (s Service) HealthCheck() Command {
 	return Command{
 		Name: "health", Short: "ask a running " + s.Title + " whether it and its store answer",
-		Long: "Asks GET " + s.Ready + " and fails where the answer is not 200, or takes more than 5 seconds. For health checks of containers.",
+		Long: "Asks GET " + s.Ready +
+			" and fails where the answer is not 200, or takes more than 5 seconds. For health checks of containers.",
 		Setup: func(flags *flag.FlagSet) Action {
 			url := flags.String("url", "http://127.0.0.1:7071", "`address` of the service")
 			asJSON := flags.Bool("json", false, "print the answer, which is JSON")

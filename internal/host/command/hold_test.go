@@ -52,14 +52,34 @@ func TestAnswersAreWholeOrAnError(t *testing.T) {
 		do     http.HandlerFunc
 		logged string
 	}{
-		"a panic":                  {time.Minute, func(http.ResponseWriter, *http.Request) { panic("at the disco") }, "at the disco"},
-		"a panic in the middle":    {time.Minute, func(w http.ResponseWriter, _ *http.Request) { begin(w); panic("at the disco") }, "at the disco"},
-		"cut":                      {time.Minute, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
-		"cut in the middle":        {time.Minute, func(w http.ResponseWriter, _ *http.Request) { begin(w); panic(http.ErrAbortHandler) }, ""},
-		"past the deadline":        {0, late, ""},
-		"past it in the middle":    {time.Millisecond, func(w http.ResponseWriter, r *http.Request) { begin(w); late(w, r) }, ""},
-		"cut by the observer":      {time.Minute, observed(func(w http.ResponseWriter, _ *http.Request) { begin(w); panic("at the disco") }), ""},
-		"panic below the observer": {time.Minute, observed(func(http.ResponseWriter, *http.Request) { panic("at the disco") }), ""},
+		"a panic": {time.Minute, func(http.ResponseWriter, *http.Request) {
+			panic("at the disco")
+		}, "at the disco"},
+		"a panic in the middle": {time.Minute, func(w http.ResponseWriter, _ *http.Request) {
+			begin(w)
+			panic("at the disco")
+		}, "at the disco"},
+		"cut": {time.Minute, func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, ""},
+		"cut in the middle": {time.Minute, func(w http.ResponseWriter, _ *http.Request) {
+			begin(w)
+			panic(http.ErrAbortHandler)
+		}, ""},
+		"past the deadline": {0, late, ""},
+		"past it in the middle": {time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+			begin(w)
+			late(w, r)
+		}, ""},
+		"cut by the observer": {
+			time.Minute, observed(func(w http.ResponseWriter, _ *http.Request) {
+				begin(w)
+				panic("at the disco")
+			}), "",
+		},
+		"panic below the observer": {
+			time.Minute, observed(func(http.ResponseWriter, *http.Request) { panic("at the disco") }), "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +162,8 @@ func TestLongAnswersAreCut(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.NotEmpty(t, body)
 	synctest.Test(t, func(t *testing.T) {
-		conn, end := served(t, hold(slog.New(slog.DiscardHandler), AnswerWithin, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { begin(w); late(w, r) })))
+		conn, end := served(t, hold(slog.New(slog.DiscardHandler), AnswerWithin,
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { begin(w); late(w, r) })))
 		_, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
 		require.NoError(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -233,12 +254,16 @@ func TestLongJobsAreNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		var during error
-		job := function.Trigger{Name: "purge", Schedule: "0 0 3 * * *", Run: func(ctx context.Context, _ function.Invocation) error {
-			time.Sleep(4 * time.Minute) // of a clock that moves when all wait
-			during = ctx.Err()
-			return nil
-		}}
-		conn, end := served(t, hold(log, AnswerWithin, function.Handler([]function.Trigger{job}, "127.0.0.1:1", log, http.NotFoundHandler())))
+		job := function.Trigger{
+			Name: "purge", Schedule: "0 0 3 * * *",
+			Run: func(ctx context.Context, _ function.Invocation) error {
+				time.Sleep(4 * time.Minute) // of a clock that moves when all wait
+				during = ctx.Err()
+				return nil
+			},
+		}
+		conn, end := served(t, hold(log, AnswerWithin,
+			function.Handler([]function.Trigger{job}, "127.0.0.1:1", log, http.NotFoundHandler())))
 		_, err := io.WriteString(conn, "POST /purge HTTP/1.1\r\nHost: 127.0.0.1:1\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n{\"Data\":{\"t\":\r\n4\r\n{}}}\r\n0\r\n\r\n")
 		require.NoError(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -255,7 +280,8 @@ func TestLongJobsAreNotCutShort(t *testing.T) {
 func TestProxiedAnswersEndBeforeTheHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		conn, end := served(t, hold(slog.New(slog.DiscardHandler), AnswerWithin, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })))
+		conn, end := served(t, hold(slog.New(slog.DiscardHandler), AnswerWithin,
+			http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })))
 		_, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: h\r\nX-Forwarded-Host: h\r\nX-Ms-Invocation-Id: 1\r\nX-Azure-Functions-Invocationid: 1\r\n\r\n")
 		require.NoError(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -47,13 +47,15 @@ func (s Service) serveHost(ctx context.Context, std Streams) error {
 		defer func() { <-creating }()
 	}
 	version, commit := Built()
-	log.InfoContext(ctx, "started", slog.String("version", version), slog.String("commit", commit), slog.String("address", addr))
+	log.InfoContext(ctx, "started", slog.String("version", version), slog.String("commit", commit),
+		slog.String("address", addr))
 	dog := new(watchdog)
 	go guard(ctx, dog.moves, StuckAfter, func() { hung(log, "nothing was finished for longer than the host waits") })
 	// The triggers come before all routes, as their endpoints must not be reached by another spelling
 	// of a path. The watchdog is inside of hold, whose answers do not mean that something was
 	// finished.
-	err = serve(ctx, l, hold(log, AnswerWithin, dog.watch(function.Handler(a.Triggers, addr, log, s.asSent(set, log, doors)))), log)
+	err = serve(ctx, l, hold(log, AnswerWithin,
+		dog.watch(function.Handler(a.Triggers, addr, log, s.asSent(set, log, doors)))), log)
 	if ctx.Err() == nil {
 		return err
 	}
@@ -81,7 +83,9 @@ func hung(log *slog.Logger, why string) {
 
 // assemble builds what can be built; an App without Create is none. Triggers need no identity, so a
 // wrong AUTH_MODE does not send their messages to the poison queue.
-func (s Service) assemble(ctx context.Context, set Settings, build Build, refused error, log *slog.Logger, t *telemetry.Telemetry) (App, http.Handler) {
+func (s Service) assemble(ctx context.Context, set Settings, build Build, refused error, log *slog.Logger,
+	t *telemetry.Telemetry,
+) (App, http.Handler) {
 	if refused != nil {
 		return App{}, s.refuse(refused, log)
 	}
@@ -104,7 +108,10 @@ func (s Service) assemble(ctx context.Context, set Settings, build Build, refuse
 // refuse answers every route but health with the mistake in the settings.
 func (s Service) refuse(err error, log *slog.Logger) http.Handler {
 	log.Error("refused configuration", slog.String("error", err.Error()))
-	answer := &fault.Error{Kind: fault.Unavailable, Code: httpjson.NotConfigured, Text: "the application is not configured", RetryAfter: time.Minute}
+	answer := &fault.Error{
+		Kind: fault.Unavailable, Code: httpjson.NotConfigured,
+		Text: "the application is not configured", RetryAfter: time.Minute,
+	}
 	if r := (*auth.Refusal)(nil); errors.As(err, &r) {
 		answer.Text = r.Error()
 	}
@@ -125,13 +132,14 @@ func (s Service) unlessRefused(store *atomic.Pointer[fault.Error], doors http.Ha
 // refusing answers every route but health with an error.
 func (s Service) refusing(answer *fault.Error, log *slog.Logger) http.Handler {
 	version, _ := Built()
-	return httpjson.Observer{Log: log, Now: time.Now}.Observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == s.Health {
-			w.Header().Set("Content-Type", "application/json")
-			// A client that is gone needs no answer.
-			_ = json.NewEncoder(w).Encode(map[string]string{"status": "ok", "version": version})
-			return
-		}
-		httpjson.WriteProblem(w, httpjson.Describe(r.Context(), answer))
-	}))
+	return httpjson.Observer{Log: log, Now: time.Now}.Observe(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == s.Health {
+				w.Header().Set("Content-Type", "application/json")
+				// A client that is gone needs no answer.
+				_ = json.NewEncoder(w).Encode(map[string]string{"status": "ok", "version": version})
+				return
+			}
+			httpjson.WriteProblem(w, httpjson.Describe(r.Context(), answer))
+		}))
 }

@@ -45,9 +45,11 @@ or in the storage account of AzureWebJobsStorage where that is set (Azurite too)
 			plan.setup(flags)
 			adopt := new(bool)
 			if s.Files {
-				flags.BoolVar(adopt, "adopt", false, "take files that belong to another store, or that this one is missing, for its own as they are")
+				flags.BoolVar(adopt, "adopt", false,
+					"take files that belong to another store, or that this one is missing, for its own as they are")
 			}
-			profile := flags.String("cpuprofile", "", "`file` to write a profile of the processor time to, for go tool pprof, when it ends")
+			profile := flags.String("cpuprofile", "",
+				"`file` to write a profile of the processor time to, for go tool pprof, when it ends")
 			return func(ctx context.Context, std Streams, _ []string) error {
 				return s.local(ctx, std, *addr, *data, *adopt, plan, *profile)
 			}
@@ -73,7 +75,9 @@ func profileTo(file string) (stop func(), err error) {
 	}, nil
 }
 
-func (s Service) local(ctx context.Context, std Streams, addr, data string, adopt bool, plan backupPlan, profile string) (err error) {
+func (s Service) local(ctx context.Context, std Streams, addr, data string, adopt bool, plan backupPlan,
+	profile string,
+) (err error) {
 	set, build, err := s.read()
 	if err != nil {
 		return err
@@ -129,7 +133,8 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, adop
 	if sessions != nil || set.Invited() && set.Public != "" {
 		url = set.Public
 	}
-	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title, url, st.Where, s.Try(set, url))
+	fmt.Fprintf(std.Err, "%s listens on %s\nData is in %s. Press Ctrl+C to stop.\n\n%s\n", s.Title,
+		url, st.Where, s.Try(set, url))
 	if a.Welcome != nil {
 		text, err := a.Welcome(ctx, url)
 		if err != nil {
@@ -141,7 +146,10 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, adop
 		fmt.Fprintf(std.Err, "Metrics for Prometheus are at http://%s/metrics\n", metrics.Addr())
 	}
 	write := newBackups(data, st, a.backup())
-	r := running{service: s, app: a, store: st, started: time.Now(), backups: write, plan: schedule{plan, write, s.Name, log}}
+	r := running{
+		service: s, app: a, store: st, started: time.Now(), backups: write,
+		plan: schedule{plan, write, s.Name, log},
+	}
 	if err := t.Watch(r.gauges()...); err != nil {
 		return err
 	}
@@ -154,7 +162,9 @@ func (s Service) local(ctx context.Context, std Streams, addr, data string, adop
 		p := &pulse{notify: notifySystemd(log)}
 		g.Go(func() error { p.beat(ctx, st.Tables); return nil })
 		g.Go(func() error {
-			guard(ctx, p.moves, stillAfter, func() { hung(log, "the store has answered nothing for "+stillAfter.String()) })
+			guard(ctx, p.moves, stillAfter, func() {
+				hung(log, "the store has answered nothing for "+stillAfter.String())
+			})
 			return nil
 		})
 	}

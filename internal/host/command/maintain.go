@@ -150,10 +150,11 @@ func (s Service) backup(ctx context.Context, std Streams, dir, name string, over
 	err := WriteTo(std.Out, name, func(w io.Writer) error {
 		err := s.onApp(s.OpenExisting, dir, std, func(_ Settings, _ Build, a App, st Store) error {
 			return Sealed(w, func(w io.Writer) (err error) {
-				said.Count, err = a.backup()(ctx, st.now(), w, backup.Reports{Progress: progress, Left: func(what string) {
-					said.Left++
-					said.LeftOut = append(said.LeftOut, what)
-				}})
+				said.Count, err = a.backup()(ctx, st.now(), w,
+					backup.Reports{Progress: progress, Left: func(what string) {
+						said.Left++
+						said.LeftOut = append(said.LeftOut, what)
+					}})
 				return err
 			})
 		})
@@ -187,7 +188,8 @@ func WriteTo(out io.Writer, name string, write func(io.Writer) error) error {
 
 // incompleteFlag is for a backup of a store in which files were missing.
 func incompleteFlag(flags *flag.FlagSet) *bool {
-	return flags.Bool("incomplete", false, "read the backup although files that its rows name are missing in it, or rows differ")
+	return flags.Bool("incomplete", false,
+		"read the backup although files that its rows name are missing in it, or rows differ")
 }
 
 func (s Service) restoreCommand() Command {
@@ -307,7 +309,8 @@ func (r *restoring) load(ctx context.Context, st Store) error {
 		return err
 	}
 	p := NewProgress(r.std.Err, "rows", r.checked.Rows)
-	if err := a.Contents.Load(ctx, lines, r.checked, backup.To{Tables: st.Tables, Blobs: st.Blobs, Load: st.Load}, func(c backup.Count) { p.At(c.Rows) }); err != nil {
+	if err := a.Contents.Load(ctx, lines, r.checked, backup.To{Tables: st.Tables, Blobs: st.Blobs, Load: st.Load},
+		func(c backup.Count) { p.At(c.Rows) }); err != nil {
 		return err
 	}
 	p.Clear()
@@ -319,7 +322,9 @@ func (r *restoring) load(ctx context.Context, st Store) error {
 	}
 	v := st.now()
 	v.Still = true
-	_, err = r.service.report(ctx, r.std, func(found func(any), progress func(int)) (int, error) { return a.Verify(ctx, v, found, progress) })
+	_, err = r.service.report(ctx, r.std, func(found func(any), progress func(int)) (int, error) {
+		return a.Verify(ctx, v, found, progress)
+	})
 	if errors.Is(err, errDiffers) && r.incomplete {
 		return nil
 	}
@@ -353,7 +358,8 @@ settings, or from the directory of --data.
 Exit code 0: all of the backup could be restored, and no row differs. 1: something is wrong. 2: the command line is wrong.`,
 		Setup: func(flags *flag.FlagSet) Action {
 			data, incomplete := DataFlag(flags), incompleteFlag(flags)
-			temp := flags.String("temp", "", "`folder` for the store; that of the system for temporary files unless it is given")
+			temp := flags.String("temp", "",
+				"`folder` for the store; that of the system for temporary files unless it is given")
 			return func(ctx context.Context, std Streams, args []string) error {
 				if err := s.drill(ctx, std, *data, *temp, args[0], *incomplete); err != nil {
 					return fmt.Errorf("drill: %w", err)
@@ -380,14 +386,18 @@ func (s Service) drill(ctx context.Context, std Streams, data, temp, name string
 		if a.Refused != nil {
 			return a.Refused
 		}
-		r := restoring{service: s, std: Streams{Out: std.Err, Err: std.Err}, in: in, set: set, build: build, incomplete: incomplete}
+		r := restoring{
+			service: s, std: Streams{Out: std.Err, Err: std.Err}, in: in, set: set,
+			build: build, incomplete: incomplete,
+		}
 		if err := r.check(a.Contents); err != nil {
 			return err
 		}
 		if err := r.load(ctx, st); err != nil {
 			return Interrupted(ctx, err, "the store of the drill is removed")
 		}
-		fmt.Fprintf(std.Out, "rows\t%d\nfiles\t%d\nseconds\t%.1f\n", r.checked.Rows, r.checked.Blobs, time.Since(start).Seconds())
+		fmt.Fprintf(std.Out, "rows\t%d\nfiles\t%d\nseconds\t%.1f\n", r.checked.Rows,
+			r.checked.Blobs, time.Since(start).Seconds())
 		return nil
 	})
 }
@@ -449,7 +459,9 @@ func (s Service) verify(ctx context.Context, std Streams, dir string) error {
 var errDiffers = errors.New("rows differ")
 
 // report prints what a verification finds.
-func (s Service) report(_ context.Context, std Streams, run func(found func(any), progress func(int)) (int, error)) (rows int, err error) {
+func (s Service) report(_ context.Context, std Streams,
+	run func(found func(any), progress func(int)) (int, error),
+) (rows int, err error) {
 	p := NewProgress(std.Err, "rows", 0)
 	differences := 0
 	rows, err = run(func(difference any) {

@@ -42,7 +42,8 @@ func newKept(name string) *kept {
 					if k.begun != nil {
 						k.begun()
 					}
-					return errors.Join(st.Blobs.Create(ctx, "files"), st.Tables.Create(ctx, "Rows", "Secrets"), st.Queues.Create(ctx, "wake", queue.Poison("wake")))
+					return errors.Join(st.Blobs.Create(ctx, "files"), st.Tables.Create(ctx, "Rows", "Secrets"),
+						st.Queues.Create(ctx, "wake", queue.Poison("wake")))
 				},
 				Contents: &backup.Contents{Application: name, Containers: []string{"files"}, Tables: []backup.Table{
 					{Name: "Rows", Stored: "Rows", Names: func(row table.Row) []backup.Blob {
@@ -88,7 +89,8 @@ func (k *kept) stocked(t *testing.T) (dir string) {
 			if _, err := st.Tables.Write(t.Context(), "Rows", rowOf(name)); err != nil {
 				return err
 			}
-			if err := st.Blobs.Put(t.Context(), "files", name+".txt", bytes.Repeat([]byte{byte(i)}, 700_000)); err != nil {
+			if err := st.Blobs.Put(t.Context(), "files", name+".txt",
+				bytes.Repeat([]byte{byte(i)}, 700_000)); err != nil {
 				return err
 			}
 		}
@@ -158,10 +160,16 @@ func TestRestoreRefuses(t *testing.T) {
 			return lines[:at] + lines[at+strings.IndexByte(lines[at:], '\n')+1:]
 		}
 	}
-	refused("of another application", resealed(func(l string) string { return strings.Replace(l, `"kept"`, `"other"`, 1) }), "it begins a backup of other, and this is kept")
-	refused("of a newer version", resealed(func(l string) string { return strings.Replace(l, `"version":2`, `"version":9`, 1) }), "the backup is of version 9, which is newer than this program")
-	refused("a row without its file", resealed(line(`{"container":"files","blob":"row1.txt"`)), "names the file files/row1.txt, which the backup does not have")
-	refused("a file without its row", resealed(line(`{"table":"Rows","partition":"p","row":"row1"`)), "the file files/row1.txt belongs to no row")
+	refused("of another application",
+		resealed(func(l string) string { return strings.Replace(l, `"kept"`, `"other"`, 1) }),
+		"it begins a backup of other, and this is kept")
+	refused("of a newer version",
+		resealed(func(l string) string { return strings.Replace(l, `"version":2`, `"version":9`, 1) }),
+		"the backup is of version 9, which is newer than this program")
+	refused("a row without its file", resealed(line(`{"container":"files","blob":"row1.txt"`)),
+		"names the file files/row1.txt, which the backup does not have")
+	refused("a file without its row", resealed(line(`{"table":"Rows","partition":"p","row":"row1"`)),
+		"the file files/row1.txt belongs to no row")
 	k.differs = "Rows: a row is wrong"
 	refused("it does not verify", whole, "Rows: a row is wrong\n")
 	k.differs = ""
@@ -259,9 +267,12 @@ func TestVerifyOnItsWay(t *testing.T) {
 	require.ErrorIs(t, err, errDiffers)
 	require.Contains(t, err.Error(), ": 1")
 	st := Store{Snapshot: func(do func(View) error) error { return do(View{}) }}
-	r := running{store: st, app: App{Settles: time.Nanosecond, Verify: func(_ context.Context, _ View, found func(any), progress func(int)) (int, error) {
-		return run(true)(found, progress)
-	}}}
+	r := running{store: st, app: App{
+		Settles: time.Nanosecond,
+		Verify: func(_ context.Context, _ View, found func(any), progress func(int)) (int, error) {
+			return run(true)(found, progress)
+		},
+	}}
 	var all []any
 	_, err = r.verify(t.Context(), func(d any) { all = append(all, d) }, func(int) {})
 	require.NoError(t, err)
@@ -274,15 +285,18 @@ func TestVerifyLooksAgain(t *testing.T) {
 	t.Parallel()
 	looks := 0
 	st := Store{Snapshot: func(do func(View) error) error { return do(View{}) }}
-	r := running{store: st, app: App{Settles: time.Nanosecond, Verify: func(_ context.Context, _ View, found func(any), _ func(int)) (int, error) {
-		if looks++; looks == 1 {
-			found("for a moment")
-		} else {
-			found("since")
-		}
-		found("always")
-		return 2, nil
-	}}}
+	r := running{store: st, app: App{
+		Settles: time.Nanosecond,
+		Verify: func(_ context.Context, _ View, found func(any), _ func(int)) (int, error) {
+			if looks++; looks == 1 {
+				found("for a moment")
+			} else {
+				found("since")
+			}
+			found("always")
+			return 2, nil
+		},
+	}}
 	var all []any
 	rows, err := r.verify(t.Context(), func(d any) { all = append(all, d) }, func(int) {})
 	require.NoError(t, err)
@@ -342,7 +356,8 @@ func TestVerifyNamesDamage(t *testing.T) {
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	for _, name := range []string{"a", "b", "c"} {
 		_, err := s.Tables.Write(t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{
-			Key: table.Key{Partition: "p", Row: name}, Props: table.Props{{Name: "text", Value: table.String("ten cups of tea " + name)}},
+			Key:   table.Key{Partition: "p", Row: name},
+			Props: table.Props{{Name: "text", Value: table.String("ten cups of tea " + name)}},
 		}})
 		require.NoError(t, err)
 	}
@@ -359,15 +374,18 @@ func TestVerifyNamesDamage(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	st := Store{Snapshot: func(do func(View) error) error { return do(View{From: backup.From{Tables: s.Tables}}) }}
-	r := running{store: st, app: App{Tables: []string{"Rows"}, Verify: func(ctx context.Context, v View, _ func(any), _ func(int)) (rows int, err error) {
-		for _, err := range table.All(ctx, v.Tables, "Rows", table.Range{}) {
-			if err != nil {
-				return rows, fault.Wrap(fault.Internal, "something is damaged", err)
+	r := running{store: st, app: App{
+		Tables: []string{"Rows"},
+		Verify: func(ctx context.Context, v View, _ func(any), _ func(int)) (rows int, err error) {
+			for _, err := range table.All(ctx, v.Tables, "Rows", table.Range{}) {
+				if err != nil {
+					return rows, fault.Wrap(fault.Internal, "something is damaged", err)
+				}
+				rows++
 			}
-			rows++
-		}
-		return rows, nil
-	}}}
+			return rows, nil
+		},
+	}}
 	var all []string
 	_, err = r.verify(t.Context(), func(d any) { all = append(all, d.(string)) }, func(int) {})
 	require.NoError(t, err)

@@ -22,7 +22,9 @@ func TestProgress(t *testing.T) {
 		}
 		p.Done(1200)
 		q.Done(1200)
-		require.Equal(t, "201 of 1200 rows\n401 of 1200 rows\n601 of 1200 rows\n801 of 1200 rows\n1001 of 1200 rows\n1200 rows\n", piped.String())
+		require.Equal(t,
+			"201 of 1200 rows\n401 of 1200 rows\n601 of 1200 rows\n801 of 1200 rows\n1001 of 1200 rows\n1200 rows\n",
+			piped.String())
 		require.Equal(t, 1, bytes.Count(shown.Bytes(), []byte("\n")))
 		require.Contains(t, shown.String(), "\r\x1b[K1 rows\r\x1b[K3 rows\r")
 		require.True(t, bytes.HasSuffix(shown.Bytes(), []byte("\r\x1b[K1200 rows\n")))

@@ -40,8 +40,9 @@ func InUse(err error) bool { return errors.Is(err, embedded.ErrInUse) }
 // the application has a command of its own.
 type Verify func(ctx context.Context, v View, found func(difference any), progress func(rows int)) (rows int, err error)
 
-// OnItsWay is a difference that work which is still to be done will mend, such as that of a message.
-// In a store that stands still it is told and is no fault; in one that is in use it is not told.
+// OnItsWay is a difference that work which is still to be done will mend, such as that of a
+// message. In a store that stands still it is told and is no fault; in one that is in use it is not
+// told.
 type OnItsWay string
 
 // A verifiedLine is a line of the answer to a request for a verification: a difference, how far it
@@ -72,7 +73,8 @@ func (r running) answers() http.Handler {
 func (r running) tellVerified(w http.ResponseWriter, req *http.Request) {
 	end, free := r.backups.turn()
 	if !free {
-		refuseAsked(w, req, fault.Coded(fault.Conflict, BackupRunning, "a backup is being made, or another verification; ask again when it has ended"))
+		refuseAsked(w, req, fault.Coded(fault.Conflict, BackupRunning,
+			"a backup is being made, or another verification; ask again when it has ended"))
 		return
 	}
 	defer end()
@@ -137,7 +139,8 @@ func (r running) nameDamaged(ctx context.Context, v View, found func(any), stopp
 			d := (*table.DamagedError)(nil)
 			switch {
 			case errors.As(err, &d):
-				found(fmt.Sprintf("%s %s: the row is damaged; restore a backup into an empty directory. Nothing else was compared", name, d.Key))
+				found(
+					fmt.Sprintf("%s %s: the row is damaged; restore a backup into an empty directory. Nothing else was compared", name, d.Key))
 				stopped = nil
 			case err != nil:
 				return err
@@ -149,7 +152,9 @@ func (r running) nameDamaged(ctx context.Context, v View, found func(any), stopp
 
 // AskVerify has the process that has the store in dir open verify it. Found gets each difference as
 // the JSON of what the Verify of the process found.
-func (s Service) AskVerify(ctx context.Context, dir string, found func(json.RawMessage) error, progress func(rows int)) (rows int, err error) {
+func (s Service) AskVerify(ctx context.Context, dir string, found func(json.RawMessage) error,
+	progress func(rows int),
+) (rows int, err error) {
 	err = s.ask(ctx, dir, http.MethodGet, "/verify", http.NoBody, func(body *bufio.Reader) error {
 		lines := json.NewDecoder(body)
 		for {
@@ -203,7 +208,10 @@ func (r running) doAsked(w http.ResponseWriter, req *http.Request) {
 	_ = t.c.Flush() // the work may take longer than a command waits for an answer to begin
 	tell := func(l askedLine) { t.tell(l) }
 	last := askedLine{Done: true}
-	switch err := do(ctx, Streams{Out: told(func(text string) { tell(askedLine{Out: text}) }), Err: told(func(text string) { tell(askedLine{Err: text}) })}, args); {
+	switch err := do(ctx, Streams{
+		Out: told(func(text string) { tell(askedLine{Out: text}) }),
+		Err: told(func(text string) { tell(askedLine{Err: text}) }),
+	}, args); {
 	case err != nil && req.Context().Err() != nil:
 		last.Error = "the process that has the store open ends; run the same command again"
 	case err != nil:
@@ -271,7 +279,9 @@ func (s Service) socketFile(dir string) string { return filepath.Join(dir, s.Nam
 func (s Service) listenForCommands(dir string) (net.Listener, error) {
 	path := s.socketFile(dir)
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the path of %s has more than %d bytes, which a socket cannot have; give --data a shorter one", path, maxSocketPath)
+		return nil,
+			fmt.Errorf("the path of %s has more than %d bytes, which a socket cannot have; give --data a shorter one",
+				path, maxSocketPath)
 	}
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -302,14 +312,17 @@ func (s Service) serveCommands(ctx context.Context, dir string, r running, log *
 	}
 	l, err := s.listenForCommands(dir)
 	if err != nil {
-		log.WarnContext(ctx, "no backup and no status by commands while this runs: stop it for that", slog.String("error", err.Error()))
+		log.WarnContext(ctx, "no backup and no status by commands while this runs: stop it for that",
+			slog.String("error", err.Error()))
 		return nil
 	}
 	return serve(ctx, l, r.answers(), log)
 }
 
 // ask asks the process that has the store in dir open, and has read read its answer.
-func (s Service) ask(ctx context.Context, dir, method, path string, send io.Reader, read func(*bufio.Reader) error) error {
+func (s Service) ask(ctx context.Context, dir, method, path string, send io.Reader,
+	read func(*bufio.Reader) error,
+) error {
 	socket := s.socketFile(dir)
 	var dialer net.Dialer
 	client := http.Client{Transport: &http.Transport{
@@ -335,7 +348,8 @@ func (s Service) ask(ctx context.Context, dir, method, path string, send io.Read
 	if resp.StatusCode != http.StatusOK {
 		var problem struct{ Detail, Code string }
 		if err := json.NewDecoder(body).Decode(&problem); err != nil {
-			return fmt.Errorf("the process that has the store open answered %s; is it of the same version?", resp.Status)
+			return fmt.Errorf("the process that has the store open answered %s; is it of the same version?",
+				resp.Status)
 		}
 		return fmt.Errorf("%s (%s)", problem.Detail, problem.Code)
 	}

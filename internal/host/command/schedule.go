@@ -34,7 +34,8 @@ const (
 
 // setup defines the flags of a plan.
 func (p *backupPlan) setup(flags *flag.FlagSet) {
-	flags.StringVar(&p.into, "backup-dir", "", "`folder`, best on another disk, for backups that the service writes by itself")
+	flags.StringVar(&p.into, "backup-dir", "",
+		"`folder`, best on another disk, for backups that the service writes by itself")
 	flags.DurationVar(&p.every, "backup-every", 24*time.Hour, "`time` from one backup to the next")
 	flags.IntVar(&p.keep, "backup-keep", 14, "`number` of backups to keep: the oldest go")
 }
@@ -134,10 +135,12 @@ func (s schedule) back(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int("files", said.Blobs), slog.Int64("bytes", info.Size()),
+	done := s.log.With(slog.String("file", name), slog.Int("rows", said.Rows), slog.Int("files", said.Blobs),
+		slog.Int64("bytes", info.Size()),
 		slog.Int64("duration_ms", time.Since(start).Milliseconds()))
 	if said.Left > 0 {
-		done.WarnContext(ctx, "backup without rows of a newer version, or without what is damaged or missing", slog.Int("left_out", said.Left))
+		done.WarnContext(ctx, "backup without rows of a newer version, or without what is damaged or missing",
+			slog.Int("left_out", said.Left))
 	} else {
 		done.InfoContext(ctx, "backup")
 	}
@@ -160,7 +163,10 @@ const exportTrigger = "export"
 
 // ExportTrigger returns the timer that exports a storage account, as a schedule backs up a file.
 func ExportTrigger(e backup.Exporter, from backup.From, log *slog.Logger) function.Trigger {
-	return function.Trigger{Name: exportTrigger, Schedule: "0 55 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return e.Run(ctx, from, log) }}
+	return function.Trigger{
+		Name: exportTrigger, Schedule: "0 55 * * * *",
+		Run: func(ctx context.Context, _ function.Invocation) error { return e.Run(ctx, from, log) },
+	}
 }
 
 // prune removes the oldest backups beyond those to keep, and what a killed process has left of one.
@@ -169,7 +175,9 @@ func (s schedule) prune() error {
 	if err != nil {
 		return err
 	}
-	err = removeUnfinished(s.into, func(of string) bool { return strings.HasPrefix(of, s.name+"-") && !s.timeOf(of).IsZero() })
+	err = removeUnfinished(s.into, func(of string) bool {
+		return strings.HasPrefix(of, s.name+"-") && !s.timeOf(of).IsZero()
+	})
 	for _, name := range files[:max(len(files)-s.keep, 0)] {
 		err = errors.Join(err, os.Remove(filepath.Join(s.into, name)))
 	}

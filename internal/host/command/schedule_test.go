@@ -63,7 +63,10 @@ func (s schedule) runs(t *testing.T, how time.Duration) {
 func TestScheduleKeepsTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := scheduled(t, 24*time.Hour, 3, writesX)
-		for _, name := range []string{"hub-notes.jsonl", ".hub-notes.jsonl.123", "other-20000101T000000Z.jsonl", ".hub-20000101T000000Z.jsonl.123"} {
+		for _, name := range []string{
+			"hub-notes.jsonl", ".hub-notes.jsonl.123", "other-20000101T000000Z.jsonl",
+			".hub-20000101T000000Z.jsonl.123",
+		} {
 			require.NoError(t, os.WriteFile(filepath.Join(s.into, name), nil, 0o600))
 		}
 		byHand := filepath.Join(s.into, "hub-20000101T000000Z-by-hand.jsonl")
@@ -80,7 +83,8 @@ func TestScheduleKeepsTheNewest(t *testing.T) {
 		s.runs(t, 73*time.Hour) // at 0, 24, 48 and 72 hours; the bubble begins at midnight
 		s.runs(t, time.Hour)    // not due
 		require.Equal(t, []string{
-			".hub-notes.jsonl.123", "hub-20000102T000000Z.jsonl", "hub-20000103T000000Z.jsonl", "hub-20000104T000000Z.jsonl", "hub-notes.jsonl", "other-20000101T000000Z.jsonl",
+			".hub-notes.jsonl.123", "hub-20000102T000000Z.jsonl", "hub-20000103T000000Z.jsonl",
+			"hub-20000104T000000Z.jsonl", "hub-notes.jsonl", "other-20000101T000000Z.jsonl",
 		}, in(t, s.into))
 		s.runs(t, 23*time.Hour) // due 96 hours after the first
 		require.Contains(t, in(t, s.into), "hub-20000105T000000Z.jsonl")
@@ -90,7 +94,8 @@ func TestScheduleKeepsTheNewest(t *testing.T) {
 		text, err := io.ReadAll(backup.Unseal(file))
 		require.NoError(t, err)
 		require.Equal(t, "x\n", string(text))
-		require.Contains(t, log.String(), "msg=backup file="+filepath.Join(s.into, "hub-20000101T000000Z.jsonl")+" rows=1 files=0 bytes=182")
+		require.Contains(t, log.String(),
+			"msg=backup file="+filepath.Join(s.into, "hub-20000101T000000Z.jsonl")+" rows=1 files=0 bytes=182")
 	})
 }
 
@@ -145,7 +150,12 @@ func TestPlansThatCannotBeKept(t *testing.T) {
 		{backupPlan{good.into, time.Minute, 0}, Store{Snapshot: snapshot}, write, "keep at least one"},
 		{good, Store{}, write, "in a storage account"},
 		{good, Store{Snapshot: snapshot}, nil, "writes no backups"},
-		{backupPlan{good.into + "/none", time.Minute, 1}, Store{Snapshot: snapshot}, write, "make it, or mount its disk"},
+		{
+			backupPlan{good.into + "/none", time.Minute, 1},
+			Store{Snapshot: snapshot},
+			write,
+			"make it, or mount its disk",
+		},
 		{backupPlan{file, time.Minute, 1}, Store{Snapshot: snapshot}, write, "make it, or mount its disk"},
 	} {
 		require.ErrorContains(t, c.plan.check(c.store, c.write), c.says)

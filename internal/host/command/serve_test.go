@@ -25,7 +25,10 @@ func TestLongHead(t *testing.T) {
 	server.Config = newServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	server.Start()
 	defer server.Close()
-	for n, status := range map[int]int{30 << 10: http.StatusNotFound, 40 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+	for n, status := range map[int]int{
+		30 << 10: http.StatusNotFound,
+		40 << 10: http.StatusRequestHeaderFieldsTooLarge,
+	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/?"+strings.Repeat("x", n), nil)
 		require.NoError(t, err)
 		resp, err := http.DefaultClient.Do(r)

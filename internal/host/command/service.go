@@ -183,7 +183,9 @@ func (s Service) signing(ctx context.Context, set Settings) (auth.Identify, *aut
 }
 
 // open builds the application, with triggers and queues that are measured.
-func (s Service) open(ctx context.Context, set Settings, build Build, st Store, log *slog.Logger, t *telemetry.Telemetry) App {
+func (s Service) open(ctx context.Context, set Settings, build Build, st Store, log *slog.Logger,
+	t *telemetry.Telemetry,
+) App {
 	a := build(set, st, log, t)
 	for i, trigger := range a.Triggers {
 		a.Triggers[i].Run = func(ctx context.Context, in function.Invocation) error {

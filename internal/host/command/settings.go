@@ -134,7 +134,12 @@ var queuePrefix = regexp.MustCompile(`^([a-z0-9](-?[a-z0-9])*-?)?$`)
 
 func (s *Settings) checkQueues() error {
 	if len(s.QueuePrefix) > maxQueuePrefix || !queuePrefix.MatchString(s.QueuePrefix) {
-		return &auth.Refusal{Setting: "QUEUE_PREFIX", Reason: fmt.Sprintf("is %q, want at most 30 lower case letters, digits and single hyphens, a letter or digit first", s.QueuePrefix)}
+		return &auth.Refusal{
+			Setting: "QUEUE_PREFIX",
+			Reason: fmt.Sprintf(
+				"is %q, want at most 30 lower case letters, digits and single hyphens, a letter or digit first",
+				s.QueuePrefix),
+		}
 	}
 	return nil
 }
@@ -143,7 +148,10 @@ func (s *Settings) checkQueues() error {
 // is an *auth.Refusal.
 func (s *Settings) namesQueues() error {
 	if s.QueuePrefix == "" {
-		return &auth.Refusal{Setting: "QUEUE_PREFIX", Reason: "is not set: the Functions host needs it to find the queues"}
+		return &auth.Refusal{
+			Setting: "QUEUE_PREFIX",
+			Reason:  "is not set: the Functions host needs it to find the queues",
+		}
 	}
 	return nil
 }
@@ -157,7 +165,10 @@ func CheckTables(names ...string) error {
 	seen := make(map[string]bool)
 	for _, name := range names {
 		if !tableName.MatchString(name) {
-			return &auth.Refusal{Setting: "TABLE_PREFIX", Reason: fmt.Sprintf("or another TABLE_ setting gives the table name %q: want 3 to 63 letters and digits, a letter first", name)}
+			return &auth.Refusal{
+				Setting: "TABLE_PREFIX",
+				Reason:  fmt.Sprintf("or another TABLE_ setting gives the table name %q: want 3 to 63 letters and digits, a letter first", name),
+			}
 		}
 		if seen[strings.ToLower(name)] {
 			return &auth.Refusal{Setting: "TABLE_*", Reason: fmt.Sprintf("gives two tables the name %q", name)}
@@ -176,7 +187,10 @@ func CheckContainers(names ...string) error {
 			return &auth.Refusal{Setting: "CONTAINER_PREFIX", Reason: fmt.Sprintf("gives the container name %q: want 3 to 63 lower case letters, digits and single hyphens, a letter or digit first and last", name)}
 		}
 		if slices.Contains(names[:i], name) {
-			return &auth.Refusal{Setting: "CONTAINER_PREFIX", Reason: fmt.Sprintf("gives two containers the name %q", name)}
+			return &auth.Refusal{
+				Setting: "CONTAINER_PREFIX",
+				Reason:  fmt.Sprintf("gives two containers the name %q", name),
+			}
 		}
 	}
 	return nil

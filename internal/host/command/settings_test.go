@@ -22,7 +22,8 @@ func TestAddressesInDevMode(t *testing.T) {
 		err = Service{}.mayListen(Settings{Config: auth.Config{Mode: "easyauth", Local: true}}, addr)
 		require.Equal(t, ok, err == nil, "%s: no platform stands before it", addr)
 		for _, mode := range []string{"jwt", "oidc"} {
-			require.NoError(t, Service{}.mayListen(Settings{Config: auth.Config{Mode: mode, Local: true}}, addr), "in mode %s others prove who they are", mode)
+			require.NoError(t, Service{}.mayListen(Settings{Config: auth.Config{Mode: mode, Local: true}}, addr),
+				"in mode %s others prove who they are", mode)
 		}
 		invited := func(public string) error {
 			c := auth.Config{Mode: "invited", Local: true, Accounts: true}
@@ -35,7 +36,8 @@ func TestAddressesInDevMode(t *testing.T) {
 			require.Equal(t, ok, err == nil, "%s: passwords in the clear", addr)
 			require.True(t, ok || strings.Contains(err.Error(), "PUBLIC_URL"))
 		}
-		require.NoError(t, Service{SignIn: OwnAccounts}.mayListen(Settings{}, addr), "callers prove who they are to the application")
+		require.NoError(t, Service{SignIn: OwnAccounts}.mayListen(Settings{}, addr),
+			"callers prove who they are to the application")
 		err = Service{SignIn: OwnAccounts}.mayListen(Settings{ForThisMachine: "DEV_CODES"}, addr)
 		require.Equal(t, ok, err == nil, addr)
 		require.True(t, ok || strings.Contains(err.Error(), "DEV_CODES"))

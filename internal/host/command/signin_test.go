@@ -40,7 +40,8 @@ func answersAnn(t *testing.T, s Service) string {
 	ended := make(chan int, 1)
 	go func() {
 		args := []string{"local", "--addr", "127.0.0.1:0", "--data", t.TempDir()}
-		ended <- Program{Service: s, Commands: []Command{s.Local()}}.Run(ctx, args, Streams{Out: io.Discard, Err: io.Discard})
+		ended <- Program{Service: s, Commands: []Command{s.Local()}}.Run(ctx, args,
+			Streams{Out: io.Discard, Err: io.Discard})
 	}()
 	var at string
 	select {
@@ -63,6 +64,8 @@ func answersAnn(t *testing.T, s Service) string {
 
 func TestSignIn(t *testing.T) {
 	require.Equal(t, `"ann" dev=true <nil>`, answersAnn(t, Service{}))
-	require.Equal(t, `"" dev=true <nil>`, answersAnn(t, Service{SignIn: NoSignIn}), "its limits are those of one machine")
-	require.Equal(t, `"" dev=false <nil>`, answersAnn(t, Service{SignIn: OwnAccounts}), "neither AUTH_MODE nor the header means a thing")
+	require.Equal(t, `"" dev=true <nil>`, answersAnn(t, Service{SignIn: NoSignIn}),
+		"its limits are those of one machine")
+	require.Equal(t, `"" dev=false <nil>`, answersAnn(t, Service{SignIn: OwnAccounts}),
+		"neither AUTH_MODE nor the header means a thing")
 }

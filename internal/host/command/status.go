@@ -148,7 +148,8 @@ func (s Status) backup(now time.Time) Fact {
 	every, age := time.Duration(s.Backups.Every), now.Sub(s.Backups.Newest)
 	switch {
 	case every == 0:
-		f.Value, f.Alert = "none, as the service writes none by itself", "Start the service with --backup-dir, or make sure that something else runs the command backup."
+		f.Value, f.Alert = "none, as the service writes none by itself",
+			"Start the service with --backup-dir, or make sure that something else runs the command backup."
 	case !s.Backups.Newest.IsZero():
 		f.Value = fmt.Sprintf("%s old, and the next is due %s after it", span(age), span(every))
 		if age > lateBackup*every {
@@ -294,8 +295,9 @@ func (r running) gauges() []telemetry.Gauge {
 	}
 	if r.app.Swept != nil {
 		all = append(all, telemetry.Gauge{
-			Name: "swept", Unit: "s", About: "Since when anti-entropy has compared every row with the truth, since 1970",
-			Read: func(ctx context.Context) (float64, bool, error) { return since(r.app.Swept(ctx)) },
+			Name: "swept", Unit: "s",
+			About: "Since when anti-entropy has compared every row with the truth, since 1970",
+			Read:  func(ctx context.Context) (float64, bool, error) { return since(r.app.Swept(ctx)) },
 		})
 	}
 	return all
@@ -321,8 +323,10 @@ func (r running) warnOfRoom(ctx context.Context, log *slog.Logger) {
 		if d, err := roomAt(r.store.File); err != nil {
 			log.WarnContext(ctx, "the room on the disk is not known", slog.String("error", err.Error()))
 		} else if d.Low() {
-			log.WarnContext(ctx, "less than a tenth of the disk of the store is free, and a full disk stops all changes: make room",
-				slog.String("store", r.store.Where), slog.Uint64("free_bytes", d.Free), slog.Uint64("size_bytes", d.Size))
+			log.WarnContext(ctx,
+				"less than a tenth of the disk of the store is free, and a full disk stops all changes: make room",
+				slog.String("store", r.store.Where), slog.Uint64("free_bytes", d.Free),
+				slog.Uint64("size_bytes", d.Size))
 		}
 		if Sleep(ctx, lookAtRoom) != nil {
 			return
@@ -398,7 +402,9 @@ func (s Service) statusOf(ctx context.Context, dir string, rows bool) (st Status
 		if rows {
 			path += "?rows"
 		}
-		err = s.ask(ctx, dir, http.MethodGet, path, http.NoBody, func(body *bufio.Reader) error { return json.NewDecoder(body).Decode(&st) })
+		err = s.ask(ctx, dir, http.MethodGet, path, http.NoBody, func(body *bufio.Reader) error {
+			return json.NewDecoder(body).Decode(&st)
+		})
 		return st, err
 	}
 	if err != nil {

@@ -29,8 +29,10 @@ func TestFacts(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	well := func() Status {
 		return Status{
-			Version: "1.0", Started: now.Add(-time.Hour), RowsVersion: 7, Store: "a.db", FileBytes: 2_500_000, Disk: Room{1000e6, 100e6},
-			Queues: []QueueLoad{{"jobs", 3, 0}}, Backups: &Backups{Duration(24 * time.Hour), now.Add(-47 * time.Hour)}, Swept: now.Add(-71 * time.Hour),
+			Version: "1.0", Started: now.Add(-time.Hour), RowsVersion: 7, Store: "a.db",
+			FileBytes: 2_500_000, Disk: Room{1000e6, 100e6},
+			Queues: []QueueLoad{{"jobs", 3, 0}}, Backups: &Backups{Duration(24 * time.Hour), now.Add(-47 * time.Hour)},
+			Swept: now.Add(-71 * time.Hour),
 		}
 	}
 	for _, f := range well().Facts(now) {
@@ -107,7 +109,9 @@ func TestStatusOfARunningService(t *testing.T) {
 	r := running{
 		service: s, store: file, started: time.Now(),
 		app: App{
-			Tables: []string{"Rows"}, RowsVersion: 3, Swept: func(context.Context) (time.Time, error) { return swept, nil },
+			Tables: []string{"Rows"}, RowsVersion: 3, Swept: func(context.Context) (time.Time, error) {
+				return swept, nil
+			},
 			Verify: func(ctx context.Context, v View, found func(any), progress func(int)) (int, error) {
 				if _, err := v.Tables.Write(ctx, "Rows", rowOf("c")); err == nil {
 					return 0, errors.New("a snapshot was written to")
@@ -129,7 +133,8 @@ func TestStatusOfARunningService(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- s.serveCommands(ctx, dir, r, slog.New(slog.DiscardHandler)) }()
 	defer func() { stop(); require.NoError(t, <-ended) }()
-	require.Eventually(t, func() bool { _, err := s.statusOf(t.Context(), dir, false); return err == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := s.statusOf(t.Context(), dir, false); return err == nil },
+		time.Minute, 10*time.Millisecond)
 
 	st, err := s.statusOf(t.Context(), dir, false)
 	require.NoError(t, err)
@@ -146,7 +151,10 @@ func TestStatusOfARunningService(t *testing.T) {
 
 	var seen []string
 	verify := func() (int, error) {
-		return s.AskVerify(t.Context(), dir, func(m json.RawMessage) error { seen = append(seen, string(m)); return nil }, func(int) {})
+		return s.AskVerify(t.Context(), dir, func(m json.RawMessage) error {
+			seen = append(seen, string(m))
+			return nil
+		}, func(int) {})
 	}
 	n, err := verify()
 	require.NoError(t, err)

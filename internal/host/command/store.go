@@ -84,16 +84,23 @@ func OnAzure() bool {
 func (s Service) openAzure(queuePrefix string) (Store, error) {
 	cfg, err := azure.FromEnv(os.Getenv)
 	if err != nil {
-		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not name a storage account: " + err.Error()}
+		return Store{}, &auth.Refusal{
+			Setting: "AzureWebJobsStorage",
+			Reason:  "does not name a storage account: " + err.Error(),
+		}
 	}
 	cfg.Blobs = s.Blobs
 	account, err := azure.New(cfg)
 	if err != nil {
-		return Store{}, &auth.Refusal{Setting: "AzureWebJobsStorage", Reason: "does not open a storage account: " + err.Error()}
+		return Store{}, &auth.Refusal{
+			Setting: "AzureWebJobsStorage",
+			Reason:  "does not open a storage account: " + err.Error(),
+		}
 	}
 	st := Store{
 		Tables: account.Tables, Queues: queue.Prefixed(account.Queues, queuePrefix),
-		Where: "the storage account of AzureWebJobsStorage, " + account.Endpoint, Endpoint: account.Endpoint, Close: func() error { return nil },
+		Where: "the storage account of AzureWebJobsStorage, " + account.Endpoint, Endpoint: account.Endpoint,
+		Close: func() error { return nil },
 	}
 	if s.Blobs {
 		st.Blobs = account.Blobs
@@ -145,7 +152,8 @@ func (s Service) OpenExisting(dir, queuePrefix string) (Store, error) {
 	st, err := s.openFile(dir, queuePrefix, embedded.OpenExisting)
 	st.Existing = true
 	if errors.Is(err, fs.ErrNotExist) {
-		return Store{}, fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
+		return Store{},
+			fmt.Errorf("there is no store in %s: name its directory with --data, or set AzureWebJobsStorage", dir)
 	}
 	return st, err
 }
@@ -157,13 +165,14 @@ func (s Service) OpenTemporary(dir, queuePrefix string) (Store, error) {
 	if err != nil {
 		return Store{}, err
 	}
-	st, err := s.openFile(dir, queuePrefix, func(path string, now func() time.Time, shared ...string) (*embedded.Store, error) {
-		file, err := embedded.Open(path, now, shared...)
-		if err == nil {
-			file.Unsynced()
-		}
-		return file, err
-	})
+	st, err := s.openFile(dir, queuePrefix,
+		func(path string, now func() time.Time, shared ...string) (*embedded.Store, error) {
+			file, err := embedded.Open(path, now, shared...)
+			if err == nil {
+				file.Unsynced()
+			}
+			return file, err
+		})
 	if err != nil {
 		return Store{}, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -172,7 +181,9 @@ func (s Service) OpenTemporary(dir, queuePrefix string) (Store, error) {
 	return st, nil
 }
 
-func (s Service) openFile(dir, queuePrefix string, open func(string, func() time.Time, ...string) (*embedded.Store, error)) (Store, error) {
+func (s Service) openFile(dir, queuePrefix string,
+	open func(string, func() time.Time, ...string) (*embedded.Store, error),
+) (Store, error) {
 	path := s.storeFile(dir)
 	file, err := open(path, time.Now, s.Shared...)
 	if err != nil {
@@ -189,7 +200,8 @@ func (s Service) openFile(dir, queuePrefix string, open func(string, func() time
 func (s Service) storeOf(file *embedded.Store, dir, queuePrefix string) Store {
 	path := s.storeFile(dir)
 	st := Store{
-		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix), Transact: transact.Prefixed(file.Transact, queuePrefix), Load: file.Load,
+		Tables: file.Tables, Queues: queue.Prefixed(file.Queues, queuePrefix),
+		Transact: transact.Prefixed(file.Transact, queuePrefix), Load: file.Load,
 		Snapshot: func(do func(View) error) error {
 			return file.Snapshot(func(tables table.DB, queues queue.Queues, blobs blob.Store) error {
 				v := View{backup.From{Tables: tables, Still: true}, queue.Prefixed(queues, queuePrefix)}
@@ -222,7 +234,8 @@ func advised(err error) error {
 // be. It returns its size in MB before and after.
 func (s Service) Compact(dir string, told io.Writer, progress func(mb int)) (before, after float64, err error) {
 	if OnAzure() {
-		return 0, 0, errors.New("only the embedded store has a file to compact, and AzureWebJobsStorage names a storage account")
+		return 0, 0,
+			errors.New("only the embedded store has a file to compact, and AzureWebJobsStorage names a storage account")
 	}
 	path := s.storeFile(dir)
 	if before, err = sizeOf(path); errors.Is(err, fs.ErrNotExist) {

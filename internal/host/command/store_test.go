@@ -14,7 +14,10 @@ import (
 // noAccount takes the storage account out of the environment.
 func noAccount(t *testing.T) {
 	t.Helper()
-	for _, part := range []string{"", "__accountName", "__tableServiceUri", "__queueServiceUri", "__blobServiceUri", "__credential", "__clientId"} {
+	for _, part := range []string{
+		"", "__accountName", "__tableServiceUri", "__queueServiceUri", "__blobServiceUri",
+		"__credential", "__clientId",
+	} {
 		t.Setenv("AzureWebJobsStorage"+part, "")
 	}
 }

@@ -21,10 +21,12 @@ func (s Service) Version() Command {
 				version, commit := Built()
 				if *asJSON {
 					return json.NewEncoder(std.Out).Encode(map[string]string{
-						"name": s.Name, "version": version, "commit": commit, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+						"name": s.Name, "version": version, "commit": commit, "go": runtime.Version(),
+						"os": runtime.GOOS, "arch": runtime.GOARCH,
 					})
 				}
-				_, err := fmt.Fprintf(std.Out, "%s %s, commit %s, %s %s/%s\n", s.Name, version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				_, err := fmt.Fprintf(std.Out, "%s %s, commit %s, %s %s/%s\n", s.Name, version, commit,
+					runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return err
 			}
 		},

@@ -107,7 +107,8 @@ func listener(queues queue.Queues, t function.Trigger, o Options) *queuetrigger.
 	return &queuetrigger.Listener{
 		Queues: queues, Queue: t.Queue, Settings: o.Queues, Log: o.Log,
 		Run: func(ctx context.Context, m queue.Message) error {
-			return t.Invoke(ctx, o.Log, function.Invocation{ID: rand.Text(), Text: m.Text, Dequeued: m.Dequeued, Inserted: m.Inserted})
+			return t.Invoke(ctx, o.Log,
+				function.Invocation{ID: rand.Text(), Text: m.Text, Dequeued: m.Dequeued, Inserted: m.Inserted})
 		},
 	}
 }

@@ -100,7 +100,10 @@ func TestQueue(t *testing.T) {
 		require.Len(t, w.seen(), 1)
 		require.NotEmpty(t, w.seen()[0].ID)
 		id := w.seen()[0].ID
-		require.Equal(t, function.Invocation{Function: "moves", ID: id, Text: "secret", Dequeued: 1, Inserted: w.seen()[0].Inserted}, w.seen()[0])
+		require.Equal(t, function.Invocation{
+			Function: "moves", ID: id, Text: "secret", Dequeued: 1,
+			Inserted: w.seen()[0].Inserted,
+		}, w.seen()[0])
 		require.False(t, w.seen()[0].Inserted.IsZero())
 		require.Zero(t, w.len("score-moves"))
 		w.stop()
@@ -190,10 +193,11 @@ func TestTimerNeverOverlapsItself(t *testing.T) {
 func TestEndWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := start(t, devhost.Options{Grace: time.Minute}, queued(func(ctx context.Context, _ function.Invocation) error {
-			time.Sleep(50 * time.Second)
-			return ctx.Err()
-		}))
+		w := start(t, devhost.Options{Grace: time.Minute},
+			queued(func(ctx context.Context, _ function.Invocation) error {
+				time.Sleep(50 * time.Second)
+				return ctx.Err()
+			}))
 		w.send("score-moves", "a")
 		w.later(time.Second)
 		w.stop()
@@ -207,10 +211,11 @@ func TestEndWaitsForRunning(t *testing.T) {
 func TestEndStopsTimers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := start(t, devhost.Options{TimersFirst: true}, timed("0 0 12 * * *", func(ctx context.Context, _ function.Invocation) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}))
+		w := start(t, devhost.Options{TimersFirst: true},
+			timed("0 0 12 * * *", func(ctx context.Context, _ function.Invocation) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}))
 		w.later(time.Second)
 		stopped := time.Now()
 		w.stop()
@@ -246,7 +251,9 @@ func TestRunRefuses(t *testing.T) {
 	require.ErrorIs(t, devhost.Run(t.Context(), memory.NewQueues(time.Now), none, devhost.Options{}), queue.ErrInvalid)
 	for _, schedule := range []string{"*/5 * * * *", "0 0 25 * * *", "soon"} {
 		bad := []function.Trigger{{Name: "a", Schedule: schedule, Run: ok}}
-		require.ErrorContains(t, devhost.Run(t.Context(), memory.NewQueues(time.Now), bad, devhost.Options{}), "schedule of a")
+		require.ErrorContains(t, devhost.Run(t.Context(), memory.NewQueues(time.Now), bad, devhost.Options{}),
+			"schedule of a")
 	}
-	require.Error(t, devhost.Run(t.Context(), memory.NewQueues(time.Now), []function.Trigger{{Name: "a"}}, devhost.Options{}))
+	require.Error(t, devhost.Run(t.Context(), memory.NewQueues(time.Now),
+		[]function.Trigger{{Name: "a"}}, devhost.Options{}))
 }

@@ -19,7 +19,10 @@ func TestDecodeMessage(t *testing.T) {
 		text       string
 		dequeued   int
 	}{
-		{"json text as the host sends it", `{"Data":{"msg":"\"{\\\"job\\\":7}\""},"Metadata":{"DequeueCount":"3","sys":{}}}`, `{"job":7}`, 3},
+		{
+			"json text as the host sends it",
+			`{"Data":{"msg":"\"{\\\"job\\\":7}\""},"Metadata":{"DequeueCount":"3","sys":{}}}`, `{"job":7}`, 3,
+		},
 		{"plain text as the host sends it", `{"Data":{"msg":"\"hello\""},"Metadata":{"DequeueCount":"1"}}`, "hello", 1},
 		{"text with quotes", `{"Data":{"msg":"\"\\\"quoted\\\"\""}}`, `"quoted"`, 0},
 		{"empty text", `{"Data":{"msg":"\"\""}}`, "", 0},
@@ -29,7 +32,10 @@ func TestDecodeMessage(t *testing.T) {
 		{"encoded once, null", `{"Data":{"msg":"null"}}`, "null", 0},
 		{"an object", `{"Data":{"msg":{"job":7}}}`, `{"job":7}`, 0},
 		{"keys in another case", `{"data":{"msg":"\"x\""},"metadata":{"dequeuecount":"4"}}`, "x", 4},
-		{"count overwritten by a message property", `{"Data":{"msg":"\"x\""},"Metadata":{"DequeueCount":"\"many\""}}`, "x", 0},
+		{
+			"count overwritten by a message property",
+			`{"Data":{"msg":"\"x\""},"Metadata":{"DequeueCount":"\"many\""}}`, "x", 0,
+		},
 		{"count overwritten by an object", `{"Data":{"msg":"\"x\""},"Metadata":{"DequeueCount":{"a":1}}}`, "x", 0},
 		{"negative count", `{"Data":{"msg":"\"x\""},"Metadata":{"DequeueCount":"-1"}}`, "x", 0},
 		{"not ASCII", `{"Data":{"msg":"\"gr\u00fc\u00df \\ud83d\\ude00\""}}`, "grüß 😀", 0},
@@ -68,7 +74,8 @@ func TestDecodeTimer(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		``, `null`, `{}`, `[]`, `"secret"`, `{"Data":"secret"}`, `{"Data":{}}`, `{"Data":{"a":1,"secret":2}}`, `{"Data":{"a":"secret`,
+		``, `null`, `{}`, `[]`, `"secret"`, `{"Data":"secret"}`, `{"Data":{}}`,
+		`{"Data":{"a":1,"secret":2}}`, `{"Data":{"a":"secret`,
 	} {
 		_, err := decode(queued, []byte(body))
 		require.Error(t, err, body)

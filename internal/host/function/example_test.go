@@ -24,7 +24,8 @@ func ExampleHandler() {
 	h := function.Handler(triggers, "127.0.0.1:4711", slog.New(slog.DiscardHandler), http.NotFoundHandler())
 
 	post := func(from string) int {
-		r := httptest.NewRequest(http.MethodPost, "/send-mail", strings.NewReader(`{"Data":{"msg":"\"hello\""},"Metadata":{}}`))
+		r := httptest.NewRequest(http.MethodPost, "/send-mail",
+			strings.NewReader(`{"Data":{"msg":"\"hello\""},"Metadata":{}}`))
 		r.Host, r.ContentLength = "127.0.0.1:4711", -1 // the host sends chunks
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("User-Agent", "Azure-Functions-Host/4.1037.0.0")

@@ -22,7 +22,11 @@ func TestCheck(t *testing.T) {
 		{"none", nil, ""},
 		{"queue and timer", []function.Trigger{ok, {Name: "purge", Schedule: "0 0 3 * * *", Run: nothing}}, ""},
 		{"same name", []function.Trigger{ok, ok}, "taken"},
-		{"same name in other case", []function.Trigger{ok, {Name: "SCORE-bucket-moves", Queue: "q", Run: nothing}}, "taken"},
+		{
+			"same name in other case",
+			[]function.Trigger{ok, {Name: "SCORE-bucket-moves", Queue: "q", Run: nothing}},
+			"taken",
+		},
 		{"neither", []function.Trigger{{Name: "a", Run: nothing}}, "either"},
 		{"both", []function.Trigger{{Name: "a", Queue: "q", Schedule: "0 * * * * *", Run: nothing}}, "either"},
 		{"nothing to run", []function.Trigger{{Name: "a", Queue: "q"}}, "run"},

@@ -62,7 +62,8 @@ func TestGuard(t *testing.T) {
 			change(r)
 			rec := w.send(r)
 			require.Equal(t, http.StatusNotFound, rec.Code)
-			require.Equal(t, "yes", rec.Header().Get("X-Unknown"), "answered by anything but the handler of unknown routes")
+			require.Equal(t, "yes", rec.Header().Get("X-Unknown"),
+				"answered by anything but the handler of unknown routes")
 			require.Empty(t, w.runs)
 			require.Empty(t, w.log.String())
 		})
@@ -81,11 +82,16 @@ func TestGuardSpellings(t *testing.T) {
 	t.Cleanup(srv.Close)
 	for _, path := range []string{
 		"//score-bucket-moves", "/score-bucket-moves/", "/./score-bucket-moves", "/x/../score-bucket-moves",
-		"/../score-bucket-moves", "/api/../score-bucket-moves", "/api/..%2Fscore-bucket-moves", "/api/..%5Cscore-bucket-moves",
-		"/%2e/score-bucket-moves", "/x/%2e%2e/score-bucket-moves", "/%73core-bucket-moves", "/score%2Dbucket-moves", "/score-bucket-move%73",
-		"/Score-Bucket-Moves", "/SCORE-BUCKET-MOVES", "/score-bucket-moves?", "/score-bucket-moves?x=1", "/score-bucket-moves%3F",
-		"/score-bucket-moves%23", "/score-bucket-moves%00", "/score-bucket-moves%20", "/score-bucket-moves;a", "/score-bucket-moves%2F",
-		"/%2Fscore-bucket-moves", "/%5Cscore-bucket-moves", `\score-bucket-moves`, `/\score-bucket-moves`, "/api/score-bucket-moves",
+		"/../score-bucket-moves", "/api/../score-bucket-moves", "/api/..%2Fscore-bucket-moves",
+		"/api/..%5Cscore-bucket-moves",
+		"/%2e/score-bucket-moves", "/x/%2e%2e/score-bucket-moves", "/%73core-bucket-moves",
+		"/score%2Dbucket-moves", "/score-bucket-move%73",
+		"/Score-Bucket-Moves", "/SCORE-BUCKET-MOVES", "/score-bucket-moves?",
+		"/score-bucket-moves?x=1", "/score-bucket-moves%3F",
+		"/score-bucket-moves%23", "/score-bucket-moves%00", "/score-bucket-moves%20",
+		"/score-bucket-moves;a", "/score-bucket-moves%2F",
+		"/%2Fscore-bucket-moves", "/%5Cscore-bucket-moves", `\score-bucket-moves`,
+		`/\score-bucket-moves`, "/api/score-bucket-moves",
 		"/score_bucket_moves", "/score-bucket-moves.", "/score-bucket-moves#x", "", "/", "*",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -95,7 +101,8 @@ func TestGuardSpellings(t *testing.T) {
 			require.Empty(t, w.runs)
 		})
 	}
-	require.Equal(t, http.StatusOK, post(t, srv.Listener.Addr().String(), "/score-bucket-moves"), "the one spelling that works")
+	require.Equal(t, http.StatusOK, post(t, srv.Listener.Addr().String(), "/score-bucket-moves"),
+		"the one spelling that works")
 	require.Len(t, w.runs, 1)
 }
 

@@ -84,7 +84,8 @@ func TestHandlerRunsMessage(t *testing.T) {
 	require.Equal(t, http.StatusOK, rec.Code)
 	require.Equal(t, "application/json", rec.Header().Get("Content-Type"))
 	require.Equal(t, `{"Outputs":{},"Logs":[],"ReturnValue":null}`, rec.Body.String())
-	require.Equal(t, []function.Invocation{{Function: "score-bucket-moves", ID: "8b1f", Text: "secret", Dequeued: 2}}, w.runs)
+	require.Equal(t, []function.Invocation{{Function: "score-bucket-moves", ID: "8b1f", Text: "secret", Dequeued: 2}},
+		w.runs)
 
 	line := w.line(t)
 	require.Equal(t, "score-bucket-moves", line["function"])

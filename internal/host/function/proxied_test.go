@@ -17,7 +17,10 @@ import (
 func TestAsSent(t *testing.T) {
 	t.Parallel()
 	const id = "f0e1"
-	proxied := []string{"X-Ms-Invocation-Id", id, "X-Azure-Functions-Invocationid", id, "X-Forwarded-Host", "prompts.example", "X-Forwarded-For", "169.254.130.1", "Client-Ip", "192.0.2.7:51234"}
+	proxied := []string{
+		"X-Ms-Invocation-Id", id, "X-Azure-Functions-Invocationid", id, "X-Forwarded-Host",
+		"prompts.example", "X-Forwarded-For", "169.254.130.1", "Client-Ip", "192.0.2.7:51234",
+	}
 	for name, tt := range map[string]struct {
 		target     string
 		headers    []string
@@ -25,16 +28,43 @@ func TestAsSent(t *testing.T) {
 		host, path string
 		client     string
 	}{
-		"proxied":                       {"/a%252Fb/c%2520d", proxied, true, "prompts.example", "/a%2Fb/c%2520d", "192.0.2.7:51234"},
-		"a slash escaped three times":   {"/a%25252Fb", proxied, true, "prompts.example", "/a%25252Fb", "192.0.2.7:51234"},
-		"an escape in lower case":       {"/a%252fb", proxied, true, "prompts.example", "/a%2fb", "192.0.2.7:51234"},
-		"proxied without a front end":   {"/x", proxied, false, "prompts.example", "/x", "169.254.130.1"},
-		"two Client-IP":                 {"/x", append([]string{"Client-Ip", "192.0.2.8"}, proxied...), true, "prompts.example", "/x", "169.254.130.1"},
-		"no Client-IP":                  {"/x", proxied[:8], true, "prompts.example", "/x", "169.254.130.1"},
-		"forwarded, with all that":      {"/a%252Fb", append([]string{"X-Azure-Functions-Invocationid", id + ", 77"}, append(proxied[:2:2], proxied[4:]...)...), true, "127.0.0.1:7071", "/a%252Fb", "169.254.130.1"},
-		"forwarded, with an id alone":   {"/x", []string{"X-Azure-Functions-Invocationid", "77", "X-Ms-Invocation-Id", id, "X-Forwarded-Host", "evil.example"}, true, "127.0.0.1:7071", "/x", ""},
-		"without the host":              {"/a%252Fb", []string{"X-Forwarded-Host", "evil.example", "Client-Ip", "192.0.2.7"}, true, "127.0.0.1:7071", "/a%252Fb", ""},
-		"two empty ids":                 {"/x", []string{"X-Azure-Functions-Invocationid", "", "X-Ms-Invocation-Id", "", "X-Forwarded-Host", "evil.example"}, true, "127.0.0.1:7071", "/x", ""},
+		"proxied": {
+			"/a%252Fb/c%2520d", proxied, true, "prompts.example",
+			"/a%2Fb/c%2520d", "192.0.2.7:51234",
+		},
+		"a slash escaped three times": {
+			"/a%25252Fb", proxied, true, "prompts.example",
+			"/a%25252Fb", "192.0.2.7:51234",
+		},
+		"an escape in lower case":     {"/a%252fb", proxied, true, "prompts.example", "/a%2fb", "192.0.2.7:51234"},
+		"proxied without a front end": {"/x", proxied, false, "prompts.example", "/x", "169.254.130.1"},
+		"two Client-IP": {
+			"/x", append([]string{"Client-Ip", "192.0.2.8"}, proxied...), true,
+			"prompts.example", "/x", "169.254.130.1",
+		},
+		"no Client-IP": {"/x", proxied[:8], true, "prompts.example", "/x", "169.254.130.1"},
+		"forwarded, with all that": {
+			"/a%252Fb", append([]string{"X-Azure-Functions-Invocationid", id + ", 77"},
+				append(proxied[:2:2], proxied[4:]...)...), true, "127.0.0.1:7071", "/a%252Fb", "169.254.130.1",
+		},
+		"forwarded, with an id alone": {
+			"/x", []string{
+				"X-Azure-Functions-Invocationid", "77", "X-Ms-Invocation-Id", id, "X-Forwarded-Host",
+				"evil.example",
+			}, true, "127.0.0.1:7071", "/x", "",
+		},
+		"without the host": {
+			"/a%252Fb",
+			[]string{"X-Forwarded-Host", "evil.example", "Client-Ip", "192.0.2.7"},
+			true,
+			"127.0.0.1:7071", "/a%252Fb", "",
+		},
+		"two empty ids": {
+			"/x", []string{
+				"X-Azure-Functions-Invocationid", "", "X-Ms-Invocation-Id", "", "X-Forwarded-Host",
+				"evil.example",
+			}, true, "127.0.0.1:7071", "/x", "",
+		},
 		"proxied without a Host (none)": {"/x", append([]string{}, proxied[:4]...), true, "127.0.0.1:7071", "/x", ""},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:7071"+tt.target, nil)
@@ -43,7 +73,9 @@ func TestAsSent(t *testing.T) {
 		}
 		before := r.Header.Clone()
 		var got *http.Request
-		function.AsSent(tt.onPlatform, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r })).ServeHTTP(httptest.NewRecorder(), r)
+		function.AsSent(tt.onPlatform, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got = r
+		})).ServeHTTP(httptest.NewRecorder(), r)
 		require.Equal(t, tt.host, got.Host, name)
 		require.Equal(t, tt.path, got.URL.EscapedPath(), name)
 		decoded, err := url.PathUnescape(tt.path)
@@ -64,8 +96,12 @@ func TestInvocationIsTheKey(t *testing.T) {
 		"a change with a body":    {http.MethodPost, "{}", "", ""},
 		"a read":                  {http.MethodGet, "", "", ""},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), tt.method, "http://127.0.0.1:7071/x", strings.NewReader(tt.body))
-		for header, value := range map[string]string{"X-Ms-Invocation-Id": "f0e1", "X-Azure-Functions-Invocationid": "f0e1", "X-Forwarded-Host": "h", "Idempotency-Key": tt.given} {
+		r := httptest.NewRequestWithContext(t.Context(), tt.method,
+			"http://127.0.0.1:7071/x", strings.NewReader(tt.body))
+		for header, value := range map[string]string{
+			"X-Ms-Invocation-Id":             "f0e1",
+			"X-Azure-Functions-Invocationid": "f0e1", "X-Forwarded-Host": "h", "Idempotency-Key": tt.given,
+		} {
 			if value != "" {
 				r.Header.Set(header, value)
 			}

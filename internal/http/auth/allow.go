@@ -48,7 +48,8 @@ func (c Config) allow() (*allowed, error) {
 		case kind == "group" && groupName.MatchString(strings.TrimSpace(name)):
 			a.groups = append(a.groups, strings.TrimSpace(name))
 		default:
-			return refuse(fmt.Sprintf("has the item %q: want domain:example.com, email:ann@example.org or group:NAME, separated by commas", item))
+			return refuse(
+				fmt.Sprintf("has the item %q: want domain:example.com, email:ann@example.org or group:NAME, separated by commas", item))
 		}
 	}
 	if len(a.domains)+len(a.emails)+len(a.groups) == 0 {

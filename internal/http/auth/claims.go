@@ -105,7 +105,8 @@ func (c claims) user(tenants, applications []string) (User, error) {
 		tenant, _ := c.identifier(tenantTypes)
 		tenant = strings.ToLower(tenant)
 		if tenant == "" || !slices.Contains(tenants, tenant) {
-			return User{}, fault.New(fault.Unauthenticated, "sign in with an account of an organisation that may use this service")
+			return User{}, fault.New(fault.Unauthenticated,
+				"sign in with an account of an organisation that may use this service")
 		}
 		if len(tenants) > 1 {
 			id = tenant + "/" + id
@@ -149,7 +150,8 @@ func (c claims) name() string {
 
 // mayShow reports whether a text can be a name. A text with an at sign could be an e-mail address.
 func mayShow(name string) bool {
-	return name != "" && utf8.ValidString(name) && !strings.ContainsAny(name, "@＠﹫") && !strings.ContainsFunc(name, unicode.IsControl)
+	return name != "" && utf8.ValidString(name) && !strings.ContainsAny(name, "@＠﹫") &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // shorten cuts a name at the limit. A user cannot change the name in a directory, so it is not

@@ -88,7 +88,10 @@ func New(ctx context.Context, c Config) (Identify, error) {
 	}
 	switch mode := c.mode(); mode {
 	case "easyauth":
-		return EasyAuth(EasyAuthOptions{Enabled: isTrue(c.PlatformAuth), Tenants: tenants, Applications: items(c.Applications), Groups: c.groupsClaim(), allow: allow})
+		return EasyAuth(EasyAuthOptions{
+			Enabled: isTrue(c.PlatformAuth), Tenants: tenants,
+			Applications: items(c.Applications), Groups: c.groupsClaim(), allow: allow,
+		})
 	case "jwt":
 		return c.jwt(ctx, tenants, allow)
 	case "oidc":
@@ -131,7 +134,10 @@ func (c Config) mode() string {
 
 func (c Config) dev() (Identify, error) {
 	if !c.Local && !strings.EqualFold(c.Environment, "Development") {
-		return nil, &Refusal{"AUTH_MODE", `is "dev", which lets callers say who they are: it is for "handler local" and func start only`}
+		return nil, &Refusal{
+			"AUTH_MODE",
+			`is "dev", which lets callers say who they are: it is for "handler local" and func start only`,
+		}
 	}
 	return Dev(), nil
 }
@@ -144,11 +150,21 @@ func (c Config) jwt(ctx context.Context, tenants []string, allow *allowed) (Iden
 	case !all(issuers, issuerURL):
 		return nil, &Refusal{"JWT_ISSUER", "must be an https URL without query; http is for a loopback address only"}
 	case len(audiences) == 0:
-		return nil, &Refusal{"JWT_AUDIENCE", `is not set: AUTH_MODE "jwt" needs the audience that tokens for this service have`}
+		return nil, &Refusal{
+			"JWT_AUDIENCE",
+			`is not set: AUTH_MODE "jwt" needs the audience that tokens for this service have`,
+		}
 	case len(issuers) > 1 && len(tenants) == 0:
-		return nil, &Refusal{"AUTH_TENANTS", "is not set: with several issuers in JWT_ISSUER it must name the tenants, so that users stay apart"}
+		return nil, &Refusal{
+			"AUTH_TENANTS",
+			"is not set: with several issuers in JWT_ISSUER it must name the tenants, so that users stay apart",
+		}
 	}
-	return JWT(ctx, JWTOptions{Issuers: issuers, Audiences: audiences, Tenants: tenants, Applications: items(c.Applications), Groups: c.groupsClaim(), allow: allow, Transport: c.Transport, Now: c.Now}), nil
+	return JWT(ctx, JWTOptions{
+		Issuers: issuers, Audiences: audiences, Tenants: tenants,
+		Applications: items(c.Applications), Groups: c.groupsClaim(), allow: allow,
+		Transport: c.Transport, Now: c.Now,
+	}), nil
 }
 
 // tenants returns the tenants that are let in. A setting of nothing but commas must not let in all.

@@ -19,8 +19,9 @@ func TestConfigRefused(t *testing.T) {
 	}
 	oidc := func(change func(*auth.OIDC)) auth.Config {
 		c := auth.Config{Mode: "oidc", OIDC: auth.OIDC{
-			Issuer: "https://issuer.example.com", ClientID: "c", Scopes: []string{"openid"}, Admin: "groups=a", Public: "https://app.example.com",
-			Keys: []string{" " + key(1), key(2)},
+			Issuer: "https://issuer.example.com", ClientID: "c", Scopes: []string{"openid"}, Admin: "groups=a",
+			Public: "https://app.example.com",
+			Keys:   []string{" " + key(1), key(2)},
 		}}
 		change(&c.OIDC)
 		return c
@@ -46,9 +47,21 @@ func TestConfigRefused(t *testing.T) {
 		{"easyauth without the platform", auth.Config{Mode: "easyauth"}, "WEBSITE_AUTH_ENABLED"},
 		{"easyauth switched off", auth.Config{Mode: "easyauth", PlatformAuth: "False"}, "WEBSITE_AUTH_ENABLED"},
 		{"easyauth with a number", auth.Config{Mode: "easyauth", PlatformAuth: "1"}, "WEBSITE_AUTH_ENABLED"},
-		{"easyauth in local", auth.Config{Mode: "easyauth", Local: true, Environment: "Development"}, "WEBSITE_AUTH_ENABLED"},
-		{"tenants of nothing", auth.Config{Mode: "easyauth", PlatformAuth: "true", Tenants: []string{"", " "}}, "AUTH_TENANTS"},
-		{"a tenant with a slash", auth.Config{Mode: "easyauth", PlatformAuth: "true", Tenants: []string{"a/b"}}, "AUTH_TENANTS"},
+		{
+			"easyauth in local",
+			auth.Config{Mode: "easyauth", Local: true, Environment: "Development"},
+			"WEBSITE_AUTH_ENABLED",
+		},
+		{
+			"tenants of nothing",
+			auth.Config{Mode: "easyauth", PlatformAuth: "true", Tenants: []string{"", " "}},
+			"AUTH_TENANTS",
+		},
+		{
+			"a tenant with a slash",
+			auth.Config{Mode: "easyauth", PlatformAuth: "true", Tenants: []string{"a/b"}},
+			"AUTH_TENANTS",
+		},
 		{"jwt", issuers("https://issuer.example.com/tenant/v2.0"), ""},
 		{"jwt without issuer", issuers(), "JWT_ISSUER"},
 		{"jwt with an empty issuer", issuers("", " "), "JWT_ISSUER"},
@@ -64,10 +77,15 @@ func TestConfigRefused(t *testing.T) {
 		{"jwt with a wrong second issuer", issuers(list, "ftp://b.example.com"), "JWT_ISSUER"},
 		{"jwt with several issuers", issuers(list, "https://b.example.com"), "AUTH_TENANTS"},
 		{"jwt with one issuer twice", issuers(list, list), ""},
-		{"jwt with issuers and tenants", jwt(func(c *auth.Config) { c.Issuers, c.Tenants = []string{list, list + "/b"}, []string{"t"} }), ""},
+		{
+			"jwt with issuers and tenants",
+			jwt(func(c *auth.Config) { c.Issuers, c.Tenants = []string{list, list + "/b"}, []string{"t"} }), "",
+		},
 		{"jwt without audience", jwt(func(c *auth.Config) { c.Audiences = nil }), "JWT_AUDIENCE"},
 		{"oidc", oidc(func(*auth.OIDC) {}), ""},
-		{"oidc on this machine", oidc(func(c *auth.OIDC) { c.Issuer, c.Public = "http://127.0.0.1:1", "http://localhost:7071" }), ""},
+		{"oidc on this machine", oidc(func(c *auth.OIDC) {
+			c.Issuer, c.Public = "http://127.0.0.1:1", "http://localhost:7071"
+		}), ""},
 		{"oidc without issuer", oidc(func(c *auth.OIDC) { c.Issuer = "" }), "OIDC_ISSUER"},
 		{"oidc over http", oidc(func(c *auth.OIDC) { c.Issuer = "http://issuer.example.com" }), "OIDC_ISSUER"},
 		{"oidc without client", oidc(func(c *auth.OIDC) { c.ClientID = "" }), "OIDC_CLIENT_ID"},
@@ -106,7 +124,10 @@ func TestConfigMode(t *testing.T) {
 	all := request("localhost", auth.DevUserHeader, "dev-1", "Authorization", "Bearer "+i.token(c.now(), nil),
 		"X-MS-CLIENT-PRINCIPAL", std(principal(pairs{"oid", "easy-1"})))
 	for mode, id := range map[string]string{"dev": "dev-1", "jwt": "ann-1", "easyauth": "easy-1"} {
-		config := auth.Config{Mode: mode, Issuers: []string{i.URL}, Audiences: []string{audience}, PlatformAuth: "true", Local: true, Now: c.now}
+		config := auth.Config{
+			Mode: mode, Issuers: []string{i.URL}, Audiences: []string{audience},
+			PlatformAuth: "true", Local: true, Now: c.now,
+		}
 		require.Equal(t, mode == "dev", config.Dev())
 		identify, err := auth.New(t.Context(), config)
 		require.NoError(t, err)
@@ -143,15 +164,18 @@ func TestConfigTenants(t *testing.T) {
 // The settings are read from the environment, also where a larger struct holds them.
 func TestConfigEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
-		"AUTH_MODE": "jwt", "JWT_ISSUER": "https://a.example.com, https://b.example.com", "JWT_AUDIENCE": "a, b", "AUTH_TENANTS": "t",
-		"WEBSITE_AUTH_ENABLED": "True", "AZURE_FUNCTIONS_ENVIRONMENT": "Development", "LOCAL": "true", "NOW": "x", "TRANSPORT": "x",
+		"AUTH_MODE": "jwt", "JWT_ISSUER": "https://a.example.com, https://b.example.com",
+		"JWT_AUDIENCE": "a, b", "AUTH_TENANTS": "t",
+		"WEBSITE_AUTH_ENABLED": "True", "AZURE_FUNCTIONS_ENVIRONMENT": "Development", "LOCAL": "true",
+		"NOW": "x", "TRANSPORT": "x",
 	} {
 		t.Setenv(name, value)
 	}
 	var settings struct{ auth.Config }
 	require.NoError(t, envconfig.Process("", &settings))
 	require.Equal(t, auth.Config{
-		Mode: "jwt", Issuers: []string{"https://a.example.com", " https://b.example.com"}, Audiences: []string{"a", " b"}, Tenants: []string{"t"},
+		Mode: "jwt", Issuers: []string{"https://a.example.com", " https://b.example.com"},
+		Audiences: []string{"a", " b"}, Tenants: []string{"t"},
 		GroupsClaim:  "groups",
 		OIDC:         auth.OIDC{Scopes: []string{"openid", "profile"}, Admin: "roles=admin"},
 		PlatformAuth: "True", Environment: "Development",

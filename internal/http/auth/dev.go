@@ -31,7 +31,8 @@ const maxDevName = 100 // UTF-16 code units
 func Dev() Identify {
 	return func(r *http.Request) (User, error) {
 		if !FromHere(r) {
-			return User{}, fault.New(fault.Unauthenticated, "development sign-in works only on localhost, 127.0.0.1 and [::1]")
+			return User{}, fault.New(fault.Unauthenticated,
+				"development sign-in works only on localhost, 127.0.0.1 and [::1]")
 		}
 		names := r.Header.Values(DevUserHeader)
 		if len(names) == 0 {
@@ -41,12 +42,18 @@ func Dev() Identify {
 		if len(names) > 1 || !devName(name) {
 			return User{}, fault.New(fault.Unauthenticated, DevUserHeader+" must be one name of 1 to 100 characters, in UTF-8 and without control characters or separators of lines")
 		}
-		return User{ID: name, Name: name, Roles: devNames(r.Header.Values(DevRolesHeader)), Groups: GroupsOf(devNames(r.Header.Values(DevGroupsHeader)))}, nil
+		return User{
+			ID: name, Name: name, Roles: devNames(r.Header.Values(DevRolesHeader)),
+			Groups: GroupsOf(devNames(r.Header.Values(DevGroupsHeader))),
+		}, nil
 	}
 }
 
 // passedOn are headers that only a program which passes requests on adds.
-var passedOn = []string{"Forwarded", "Via", "Cdn-Loop", "X-Arr-Log-Id", "X-Azure-Fdid", "X-Azure-Ref", "Cf-Ray", "X-Amz-Cf-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context"}
+var passedOn = []string{
+	"Forwarded", "Via", "Cdn-Loop", "X-Arr-Log-Id", "X-Azure-Fdid", "X-Azure-Ref", "Cf-Ray",
+	"X-Amz-Cf-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context",
+}
 
 // FromHere reports whether a request was sent from this machine to one of its own names, as far as
 // the programs that passed it on say so: a page of a foreign site that has its name resolved to
@@ -63,7 +70,8 @@ func FromHere(r *http.Request) bool {
 					return false
 				}
 			}
-		} else if slices.Contains(passedOn, name) || strings.HasPrefix(name, "X-Forwarded-") && name != "X-Forwarded-Proto" {
+		} else if slices.Contains(passedOn, name) ||
+			strings.HasPrefix(name, "X-Forwarded-") && name != "X-Forwarded-Proto" {
 			return false
 		}
 	}
@@ -84,7 +92,8 @@ func namesClient(name string) bool {
 }
 
 func devName(s string) bool {
-	return s != "" && utf8.ValidString(s) && len(utf16.Encode([]rune(s))) <= maxDevName && !strings.ContainsFunc(s, unnameable)
+	return s != "" && utf8.ValidString(s) && len(utf16.Encode([]rune(s))) <= maxDevName &&
+		!strings.ContainsFunc(s, unnameable)
 }
 
 // unnameable reports characters that no name has: controls, ends of lines and paragraphs, and the

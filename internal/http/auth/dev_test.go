@@ -80,8 +80,16 @@ func TestDevUsers(t *testing.T) {
 		{"plain", []string{"X-Dev-User", "ann"}, auth.User{ID: "ann", Name: "ann"}},
 		{"trimmed", []string{"X-Dev-User", "  Ann B  "}, auth.User{ID: "Ann B", Name: "Ann B"}},
 		{"UTF-8", []string{"X-Dev-User", "Zoë 李"}, auth.User{ID: "Zoë 李", Name: "Zoë 李"}},
-		{"100 characters", []string{"X-Dev-User", strings.Repeat("é", 100)}, auth.User{ID: strings.Repeat("é", 100), Name: strings.Repeat("é", 100)}},
-		{"roles", []string{"X-Dev-User", "ann", "X-Dev-Roles", "admin, editor,,"}, auth.User{ID: "ann", Name: "ann", Roles: []string{"admin", "editor"}}},
+		{
+			"100 characters",
+			[]string{"X-Dev-User", strings.Repeat("é", 100)},
+			auth.User{ID: strings.Repeat("é", 100), Name: strings.Repeat("é", 100)},
+		},
+		{
+			"roles",
+			[]string{"X-Dev-User", "ann", "X-Dev-Roles", "admin, editor,,"},
+			auth.User{ID: "ann", Name: "ann", Roles: []string{"admin", "editor"}},
+		},
 		{"101 characters", []string{"X-Dev-User", strings.Repeat("é", 101)}, auth.User{}},
 		{"102 code units", []string{"X-Dev-User", strings.Repeat("🚀", 51)}, auth.User{}},
 		{"Latin-1", []string{"X-Dev-User", "Zo\xeb"}, auth.User{}},

@@ -30,7 +30,10 @@ func principal(c pairs) string {
 	for n := 0; n < len(c); n += 2 {
 		claims = append(claims, map[string]string{"typ": c[n], "val": c[n+1]})
 	}
-	text, err := json.Marshal(map[string]any{"auth_typ": "aad", "claims": claims, "name_typ": emailType, "role_typ": longRole})
+	text, err := json.Marshal(map[string]any{
+		"auth_typ": "aad", "claims": claims,
+		"name_typ": emailType, "role_typ": longRole,
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +50,8 @@ func easyAuth(t testing.TB, tenants ...string) auth.Identify {
 }
 
 func platform(encoded string) *http.Request {
-	return request("app.example.com", "X-MS-CLIENT-PRINCIPAL", encoded, "X-MS-CLIENT-PRINCIPAL-ID", "ann-1", "X-MS-CLIENT-PRINCIPAL-IDP", "aad")
+	return request("app.example.com", "X-MS-CLIENT-PRINCIPAL", encoded, "X-MS-CLIENT-PRINCIPAL-ID", "ann-1",
+		"X-MS-CLIENT-PRINCIPAL-IDP", "aad")
 }
 
 func TestEasyAuthClaims(t *testing.T) {
@@ -58,13 +62,43 @@ func TestEasyAuthClaims(t *testing.T) {
 		tenants []string
 		want    auth.User // zero: refused
 	}{
-		{"short", pairs{"oid", "o", "tid", "t", "name", "Ann", "roles", "admin", "roles", "b"}, nil, auth.User{ID: "o", Name: "Ann", Roles: []string{"admin", "b"}}},
-		{"long", pairs{longObject, "o", longTenant, "t", longName, "Ann", longRole, "admin"}, nil, auth.User{ID: "o", Name: "Ann", Roles: []string{"admin"}}},
-		{"both", pairs{longObject, "o", "oid", "o", longRole, "admin", "roles", "admin"}, nil, auth.User{ID: "o", Name: "Member", Roles: []string{"admin"}}},
+		{
+			"short",
+			pairs{"oid", "o", "tid", "t", "name", "Ann", "roles", "admin", "roles", "b"},
+			nil,
+			auth.User{ID: "o", Name: "Ann", Roles: []string{"admin", "b"}},
+		},
+		{
+			"long",
+			pairs{longObject, "o", longTenant, "t", longName, "Ann", longRole, "admin"},
+			nil,
+			auth.User{ID: "o", Name: "Ann", Roles: []string{"admin"}},
+		},
+		{
+			"both",
+			pairs{longObject, "o", "oid", "o", longRole, "admin", "roles", "admin"},
+			nil,
+			auth.User{ID: "o", Name: "Member", Roles: []string{"admin"}},
+		},
 		{"one tenant", pairs{"oid", "o", "tid", "T1"}, []string{"t1"}, auth.User{ID: "o", Name: "Member"}},
-		{"several tenants", pairs{"oid", "o", longTenant, "t2"}, []string{"t1", "t2"}, auth.User{ID: "t2/o", Name: "Member"}},
-		{"groups are no roles", pairs{"oid", "o", "groups", "admin", "role", "admin", "", "admin"}, nil, auth.User{ID: "o", Name: "Member", Groups: auth.GroupsOf([]string{"admin"})}},
-		{"no oid", pairs{"name", "Ann", "sub", "s", emailType, "ann@example.com", "preferred_username", "ann"}, nil, auth.User{}},
+		{
+			"several tenants",
+			pairs{"oid", "o", longTenant, "t2"},
+			[]string{"t1", "t2"},
+			auth.User{ID: "t2/o", Name: "Member"},
+		},
+		{
+			"groups are no roles",
+			pairs{"oid", "o", "groups", "admin", "role", "admin", "", "admin"},
+			nil,
+			auth.User{ID: "o", Name: "Member", Groups: auth.GroupsOf([]string{"admin"})},
+		},
+		{
+			"no oid",
+			pairs{"name", "Ann", "sub", "s", emailType, "ann@example.com", "preferred_username", "ann"},
+			nil,
+			auth.User{},
+		},
 		{"two oids", pairs{"oid", "o", longObject, "p"}, nil, auth.User{}},
 		{"empty oid", pairs{"oid", ""}, nil, auth.User{}},
 		{"oid with a slash", pairs{"oid", "t/o"}, nil, auth.User{}},
@@ -92,7 +126,8 @@ func TestEasyAuthClaims(t *testing.T) {
 // The platform may name a type of its own for roles.
 func TestEasyAuthRoleType(t *testing.T) {
 	t.Parallel()
-	text := strings.ReplaceAll(principal(pairs{"oid", "o", "app_roles", "admin", "roles", "b"}), `"role_typ":"`+longRole, `"role_typ":"app_roles`)
+	text := strings.ReplaceAll(principal(pairs{"oid", "o", "app_roles", "admin", "roles", "b"}),
+		`"role_typ":"`+longRole, `"role_typ":"app_roles`)
 	who, err := easyAuth(t)(platform(std(text)))
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"admin", "b"}, who.Roles)
@@ -110,7 +145,10 @@ func TestNames(t *testing.T) {
 		{"an address", pairs{"name", "ann@example.com"}, "Member"},
 		{"holds an address", pairs{"name", "Ann (ann@example.com)"}, "Member"},
 		{"full width", pairs{"name", "ann＠example.com"}, "Member"},
-		{"all are addresses", pairs{"name", "a@b", longName, "c@d", "given_name", "e@f", "preferred_username", "g@h", emailType, "i@j"}, "Member"},
+		{"all are addresses", pairs{
+			"name", "a@b", longName, "c@d", "given_name", "e@f", "preferred_username", "g@h",
+			emailType, "i@j",
+		}, "Member"},
 		{"address is no name", pairs{emailType, "ann", "email", "ann", "upn", "ann"}, "Member"},
 		{"long spelling", pairs{"name", "ann@example.com", longName, "Ann"}, "Ann"},
 		{"given name", pairs{"preferred_username", "ann9", "given_name", "Ann"}, "Ann"},
@@ -154,7 +192,9 @@ func TestEasyAuthHeaders(t *testing.T) {
 		{"null", []string{all, std("null")}, false},
 		{"a list", []string{all, std("[]")}, false},
 		{"two values", []string{all, std(`{}{}`)}, false},
-		{"of static web apps", []string{all, std(`{"identityProvider":"aad","userId":"o","userDetails":"ann","userRoles":["admin"]}`)}, false},
+		{"of static web apps", []string{
+			all, std(`{"identityProvider":"aad","userId":"o","userDetails":"ann","userRoles":["admin"]}`),
+		}, false},
 		{"huge", []string{all, std(principal(pairs{"oid", "o", "x", strings.Repeat("x", 64<<10)}))}, false},
 	}
 	for _, tt := range tests {
@@ -173,7 +213,8 @@ func TestEasyAuthHeaders(t *testing.T) {
 
 func TestEasyAuthNobody(t *testing.T) {
 	t.Parallel()
-	who, err := easyAuth(t)(request("localhost", "Authorization", "Bearer a.b.c", auth.DevUserHeader, "ann", "X-MS-CLIENT-PRINCIPAL-IDP", "aad"))
+	who, err := easyAuth(t)(request("localhost", "Authorization", "Bearer a.b.c", auth.DevUserHeader, "ann",
+		"X-MS-CLIENT-PRINCIPAL-IDP", "aad"))
 	require.NoError(t, err)
 	require.Equal(t, auth.User{}, who)
 }
@@ -197,7 +238,10 @@ func TestEasyAuthAlphabets(t *testing.T) {
 // A refusal goes into the log without the values that were sent.
 func TestEasyAuthErrors(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"claims":[{"typ":"ann@example.com","typ":"ann@example.com"}]}`, `{"claims":"ann@example.com"}`, `ann@example.com`} {
+	for _, text := range []string{
+		`{"claims":[{"typ":"ann@example.com","typ":"ann@example.com"}]}`,
+		`{"claims":"ann@example.com"}`, `ann@example.com`,
+	} {
 		_, err := easyAuth(t)(platform(std(text)))
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "@")
@@ -205,7 +249,12 @@ func TestEasyAuthErrors(t *testing.T) {
 }
 
 func FuzzEasyAuth(f *testing.F) {
-	for _, c := range []pairs{{"oid", "o"}, {longObject, "o", longTenant, "t1", "name", "a@b"}, {"oid", "o", "tid", "t2", "roles", "admin"}, {}} {
+	for _, c := range []pairs{
+		{"oid", "o"},
+		{longObject, "o", longTenant, "t1", "name", "a@b"},
+		{"oid", "o", "tid", "t2", "roles", "admin"},
+		{},
+	} {
 		f.Add(std(principal(c)))
 		f.Add(base64.RawURLEncoding.EncodeToString([]byte(principal(c))))
 	}

@@ -7,7 +7,10 @@ import (
 )
 
 // microsoft are the hosts of the issuers of Microsoft Entra, with those of its national clouds.
-var microsoft = []string{"login.microsoftonline.com", "sts.windows.net", "login.microsoftonline.us", "login.partner.microsoftonline.cn"}
+var microsoft = []string{
+	"login.microsoftonline.com", "sts.windows.net", "login.microsoftonline.us",
+	"login.partner.microsoftonline.cn",
+}
 
 // Issued returns the signers of the tokens that count here, none if they are not known, and the
 // scopes that a client asks them for.

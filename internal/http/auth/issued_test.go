@@ -16,10 +16,28 @@ func TestIssued(t *testing.T) {
 		issuers, scopes []string
 	}{
 		{"development", auth.Config{Mode: "dev"}, nil, nil},
-		{"an issuer", auth.Config{Mode: "jwt", Issuers: []string{"https://id.example.com"}, Audiences: []string{"prompts"}}, []string{"https://id.example.com"}, nil},
-		{"Entra", auth.Config{Mode: "jwt", Issuers: []string{entra}, Audiences: []string{"api://prompts"}}, []string{entra}, []string{"api://prompts/.default"}},
-		{"a provider", auth.Config{Mode: "oidc", OIDC: auth.OIDC{Issuer: "https://id.example.com"}}, []string{"https://id.example.com"}, []string{"openid", "profile"}},
-		{"the platform", auth.Config{Mode: "easyauth", Tenants: []string{"11111111-1111-1111-1111-111111111111"}}, []string{entra}, nil},
+		{"an issuer", auth.Config{
+			Mode: "jwt", Issuers: []string{"https://id.example.com"},
+			Audiences: []string{"prompts"},
+		}, []string{"https://id.example.com"}, nil},
+		{
+			"Entra",
+			auth.Config{Mode: "jwt", Issuers: []string{entra}, Audiences: []string{"api://prompts"}},
+			[]string{entra},
+			[]string{"api://prompts/.default"},
+		},
+		{
+			"a provider",
+			auth.Config{Mode: "oidc", OIDC: auth.OIDC{Issuer: "https://id.example.com"}},
+			[]string{"https://id.example.com"},
+			[]string{"openid", "profile"},
+		},
+		{
+			"the platform",
+			auth.Config{Mode: "easyauth", Tenants: []string{"11111111-1111-1111-1111-111111111111"}},
+			[]string{entra},
+			nil,
+		},
 		{"the platform alone", auth.Config{Mode: "easyauth"}, nil, nil},
 	}
 	for _, tt := range tests {

@@ -75,14 +75,20 @@ const (
 
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	i := &issuer{t: t, keys: map[string]crypto.Signer{"rsa": rsaKeys[0](), "ec": newEC(t)}, override: map[string]http.HandlerFunc{}}
+	i := &issuer{
+		t: t, keys: map[string]crypto.Signer{"rsa": rsaKeys[0](), "ec": newEC(t)},
+		override: map[string]http.HandlerFunc{},
+	}
 	i.Server = httptest.NewServer(i)
 	t.Cleanup(i.Close)
 	return i
 }
 
 func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if counter := map[string]*atomic.Int64{discoveryPath: &i.discoveries, keysPath: &i.fetches}[r.URL.Path]; counter != nil {
+	if counter := map[string]*atomic.Int64{
+		discoveryPath: &i.discoveries,
+		keysPath:      &i.fetches,
+	}[r.URL.Path]; counter != nil {
 		counter.Add(1)
 	}
 	i.mu.Lock()
@@ -116,7 +122,10 @@ func publicKeys(keys map[string]crypto.Signer) []map[string]string {
 			if err != nil {
 				panic(err)
 			}
-			all = append(all, map[string]string{"kty": "EC", "crv": "P-256", "kid": id, "x": encode(point[1:33]), "y": encode(point[33:])})
+			all = append(all, map[string]string{
+				"kty": "EC", "crv": "P-256", "kid": id,
+				"x": encode(point[1:33]), "y": encode(point[33:]),
+			})
 		}
 	}
 	return all
@@ -170,7 +179,8 @@ func (i *issuer) token(now time.Time, c change) string {
 }
 
 func (i *issuer) identify(c *clock) auth.Identify {
-	return auth.JWT(i.t.Context(), auth.JWTOptions{Issuers: []string{i.URL}, Audiences: []string{"other", audience}, Now: c.now})
+	return auth.JWT(i.t.Context(),
+		auth.JWTOptions{Issuers: []string{i.URL}, Audiences: []string{"other", audience}, Now: c.now})
 }
 
 func with(token string) *http.Request {

@@ -85,7 +85,8 @@ func (t *tokens) identify(r *http.Request) (User, error) {
 		return User{}, err
 	case err != nil:
 		// One text for all: what exactly is wrong is the operator's to know.
-		return User{}, fault.Wrap(fault.Unauthenticated, "the token is not valid here: sign in again and send a fresh token for this service", err)
+		return User{}, fault.Wrap(fault.Unauthenticated,
+			"the token is not valid here: sign in again and send a fresh token for this service", err)
 	}
 	return t.caller(payload)
 }
@@ -134,7 +135,8 @@ var compact = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]
 func bearer(values []string) (string, bool) {
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.TrimSpace(token)
-	return token, len(values) == 1 && strings.EqualFold(scheme, "Bearer") && len(token) <= maxToken && compact.MatchString(token)
+	return token, len(values) == 1 && strings.EqualFold(scheme, "Bearer") &&
+		len(token) <= maxToken && compact.MatchString(token)
 }
 
 // verify returns what a token says, once its issuer, signature, audience and times are found right.

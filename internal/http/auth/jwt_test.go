@@ -42,7 +42,10 @@ func TestJWTClaims(t *testing.T) {
 		{"begins within skew", change{"nbf": ago(-time.Minute)}, true},
 		{"issued within skew", change{"iat": ago(-time.Minute)}, true},
 		{"no begin", change{"nbf": nil, "iat": nil}, true},
-		{"groups elsewhere", change{"_claim_names": map[string]string{"groups": "s"}, "_claim_sources": map[string]any{"s": map[string]string{"endpoint": "http://192.0.2.1"}}}, true},
+		{"groups elsewhere", change{
+			"_claim_names":   map[string]string{"groups": "s"},
+			"_claim_sources": map[string]any{"s": map[string]string{"endpoint": "http://192.0.2.1"}},
+		}, true},
 		{"expired", change{"exp": ago(time.Minute)}, false},
 		{"expired long ago", change{"exp": ago(time.Hour)}, false},
 		{"no end", change{"exp": nil}, false},
@@ -124,12 +127,19 @@ func TestJWTSignatures(t *testing.T) {
 		{"none with a signature", raw(`{"alg":"none","kid":"rsa"}`, good, junk), false},
 		{"None", raw(`{"alg":"None","kid":"rsa"}`, good, junk), false},
 		{"no algorithm", raw(`{"kid":"rsa"}`, good, junk), false},
-		{"HS256 with the public key as PEM", raw(`{"alg":"HS256","kid":"rsa"}`, good, hmacWith(publicPEM(t, key))), false},
+		{
+			"HS256 with the public key as PEM",
+			raw(`{"alg":"HS256","kid":"rsa"}`, good, hmacWith(publicPEM(t, key))), false,
+		},
 		{"HS256 with the modulus", raw(`{"alg":"HS256","kid":"rsa"}`, good, hmacWith(modulus)), false},
-		{"HS256 with a key that is published", raw(`{"alg":"HS256","kid":"oct"}`, good, hmacWith([]byte("secret"))), false},
+		{
+			"HS256 with a key that is published",
+			raw(`{"alg":"HS256","kid":"oct"}`, good, hmacWith([]byte("secret"))), false,
+		},
 		{"signature cut off", parts[0] + "." + parts[1] + ".", false},
 		{"another signature", raw(`{"alg":"RS256","kid":"rsa"}`, good, junk), false},
-		{"another payload", parts[0] + "." + encode([]byte(i.payload(c.now(), change{"oid": "eve"}))) + "." + parts[2], false},
+		{"another payload", parts[0] + "." + encode([]byte(i.payload(c.now(), change{"oid": "eve"}))) + "." +
+			parts[2], false},
 		{"not an object", oidctest.SignIDToken(key, "rsa", "RS256", `"text"`), false},
 	}
 	identify := i.identify(c)
@@ -193,7 +203,8 @@ func TestJWTHeaders(t *testing.T) {
 func TestJWTNobody(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
-	who, err := i.identify(newClock())(request("app.example.com", "X-Ms-Client-Principal-Id", "ann", auth.DevUserHeader, "ann"))
+	who, err := i.identify(newClock())(
+		request("app.example.com", "X-Ms-Client-Principal-Id", "ann", auth.DevUserHeader, "ann"))
 	require.NoError(t, err)
 	require.Equal(t, auth.User{}, who)
 	require.Zero(t, i.discoveries.Load())
@@ -221,14 +232,16 @@ func TestJWTIssuers(t *testing.T) {
 	one, two, other, c := newIssuer(t), newIssuer(t), newIssuer(t), newClock()
 	two.publish(map[string]crypto.Signer{"two": rsaKeys[1]()})
 	identify := auth.JWT(t.Context(), auth.JWTOptions{
-		Issuers: []string{one.URL, two.URL}, Audiences: []string{audience}, Tenants: []string{"t1", "t2"}, Now: c.now, Transport: http.DefaultTransport,
+		Issuers: []string{one.URL, two.URL}, Audiences: []string{audience}, Tenants: []string{"t1", "t2"}, Now: c.now,
+		Transport: http.DefaultTransport,
 	})
 	who, err := identify(with(one.token(c.now(), nil)))
 	require.NoError(t, err)
 	require.Equal(t, "t1/ann-1", who.ID)
 	require.Zero(t, two.discoveries.Load(), "nobody asked for its keys")
 
-	who, err = identify(with(oidctest.SignIDToken(rsaKeys[1](), "two", "RS256", two.payload(c.now(), change{"tid": "t2"}))))
+	who, err = identify(with(oidctest.SignIDToken(rsaKeys[1](), "two", "RS256",
+		two.payload(c.now(), change{"tid": "t2"}))))
 	require.NoError(t, err)
 	require.Equal(t, "t2/ann-1", who.ID)
 
@@ -264,7 +277,10 @@ func TestApplications(t *testing.T) {
 		return all
 	}
 	identify := func(applications ...string) auth.Identify {
-		return auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{i.URL}, Audiences: []string{audience}, Now: c.now, Applications: applications})
+		return auth.JWT(t.Context(), auth.JWTOptions{
+			Issuers: []string{i.URL}, Audiences: []string{audience},
+			Now: c.now, Applications: applications,
+		})
 	}
 	tests := []struct {
 		name   string

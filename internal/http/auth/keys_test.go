@@ -82,7 +82,10 @@ func TestJWTUnusable(t *testing.T) {
 		name, path string
 		answer     http.HandlerFunc
 	}{
-		{"issuer of another name", discoveryPath, body(`{"issuer":"https://issuer.example.com","jwks_uri":"https://issuer.example.com/keys"}`)},
+		{
+			"issuer of another name", discoveryPath,
+			body(`{"issuer":"https://issuer.example.com","jwks_uri":"https://issuer.example.com/keys"}`),
+		},
 		{"no issuer", discoveryPath, body(`{}`)},
 		{"a page", discoveryPath, body(`<html>`)},
 		{"a list", keysPath, body(`[]`)},
@@ -169,7 +172,8 @@ var errRefused = errors.New("connection refused")
 func TestJWTUnreachable(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()
-	identify := auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{i.URL}, Audiences: []string{audience}, Transport: refused{}, Now: c.now})
+	identify := auth.JWT(t.Context(),
+		auth.JWTOptions{Issuers: []string{i.URL}, Audiences: []string{audience}, Transport: refused{}, Now: c.now})
 	_, err := identify(with(i.token(c.now(), nil)))
 	requireAway(t, err, time.Second)
 	require.ErrorIs(t, err, errRefused, "the operator learns why")

@@ -42,7 +42,8 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var object map[string]json.RawMessage
 	if resp.StatusCode != http.StatusOK || json.Unmarshal(body, &object) != nil {
-		return nil, fmt.Errorf("answered %s with %d bytes, want 200 with a JSON object of less than %d", resp.Status, len(body), maxDocument)
+		return nil, fmt.Errorf("answered %s with %d bytes, want 200 with a JSON object of less than %d",
+			resp.Status, len(body), maxDocument)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil

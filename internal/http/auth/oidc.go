@@ -86,12 +86,18 @@ func (o OIDC) keys() ([][]byte, error) {
 	for _, text := range items(o.Keys) {
 		key, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || len(key) != sealKey {
-			return nil, &Refusal{"SESSION_KEYS", "must be 32 random bytes in base64, each: openssl rand -base64 32 makes them"}
+			return nil, &Refusal{
+				"SESSION_KEYS",
+				"must be 32 random bytes in base64, each: openssl rand -base64 32 makes them",
+			}
 		}
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, &Refusal{"SESSION_KEYS", `is not set: AUTH_MODE "oidc" needs a key to seal cookies with, 32 random bytes in base64`}
+		return nil, &Refusal{
+			"SESSION_KEYS",
+			`is not set: AUTH_MODE "oidc" needs a key to seal cookies with, 32 random bytes in base64`,
+		}
 	}
 	return keys, nil
 }
@@ -121,7 +127,8 @@ func (c Config) Sessions(ctx context.Context, application, home, callback string
 	return NewSessions(ctx, SessionOptions{
 		allow: allow, Groups: c.groupsClaim(),
 		Application: application,
-		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin, TrustOID: c.TrustOID, Keys: keys,
+		Issuer:      c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: items(c.Scopes), Admin: c.Admin,
+		TrustOID: c.TrustOID, Keys: keys,
 		Tenants: tenants, Public: c.Public, HomePath: home, CallbackPath: callback, Transport: c.Transport, Now: c.Now,
 	})
 }

@@ -32,19 +32,22 @@ func newSignIn(t *testing.T, admin string, trustOID bool) *signIn {
 	t.Helper()
 	s := &signIn{issuer: newIssuer(t), clock: newClock()}
 	s.config = auth.Config{Mode: "oidc", Now: s.clock.now, Audiences: []string{audience}, OIDC: auth.OIDC{
-		Issuer: s.URL, ClientID: "web", Scopes: []string{"openid"}, Admin: admin, TrustOID: trustOID, Public: "https://app.example.com", Keys: []string{key(1)},
+		Issuer: s.URL, ClientID: "web", Scopes: []string{"openid"}, Admin: admin, TrustOID: trustOID,
+		Public: "https://app.example.com", Keys: []string{key(1)},
 	}}
 	s.answers(discoveryPath, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{
 			"issuer": s.URL, "jwks_uri": s.URL + keysPath,
-			"authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token", "userinfo_endpoint": s.URL + "/info",
+			"authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
+			"userinfo_endpoint": s.URL + "/info",
 		})
 	})
 	s.answers("/token", func(w http.ResponseWriter, _ *http.Request) {
 		says := maps.Clone(s.token)
 		says["aud"], says["nonce"] = "web", s.nonce
 		answer(w, map[string]any{
-			"access_token": "a", "token_type": "Bearer", "refresh_token": "r", "id_token": s.issuer.token(s.clock.now(), says),
+			"access_token": "a", "token_type": "Bearer", "refresh_token": "r",
+			"id_token": s.issuer.token(s.clock.now(), says),
 		})
 	})
 	s.answers("/info", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.info) })
@@ -59,7 +62,10 @@ func (s *signIn) waysIn(token change, info map[string]any) map[string]auth.User 
 	ways := make(map[string]auth.User)
 	identify, err := auth.New(s.t.Context(), s.config)
 	require.NoError(s.t, err)
-	for way, aud := range map[string]string{"bearer, the ID token": "web", "bearer, a token of the audience": audience} {
+	for way, aud := range map[string]string{
+		"bearer, the ID token":            "web",
+		"bearer, a token of the audience": audience,
+	} {
 		says := maps.Clone(token)
 		says["aud"] = aud
 		ways[way], err = identify(with(s.issuer.token(s.clock.now(), says)))
@@ -102,8 +108,10 @@ func cookies(r *http.Request, w *httptest.ResponseRecorder) {
 func TestAdminsByEveryWayIn(t *testing.T) {
 	t.Parallel()
 	all := map[string]change{
-		"nothing": {}, "a role": {"roles": "admin"}, "roles": {"roles": []string{"reader", "admin"}}, "a group": {"groups": []string{"prompt-admins"}},
-		"both": {"roles": []string{"admin"}, "groups": "prompt-admins"}, "others": {"roles": []string{"administrator"}, "groups": []string{"admin"}},
+		"nothing": {}, "a role": {"roles": "admin"}, "roles": {"roles": []string{"reader", "admin"}},
+		"a group": {"groups": []string{"prompt-admins"}},
+		"both":    {"roles": []string{"admin"}, "groups": "prompt-admins"},
+		"others":  {"roles": []string{"administrator"}, "groups": []string{"admin"}},
 	}
 	for admin, who := range map[string][]string{
 		"roles=admin":          {"a role", "roles", "both"},
@@ -141,10 +149,14 @@ func TestGroupsByEveryWayIn(t *testing.T) {
 		in   []string
 		out  []string
 	}{
-		"missing":   {nil, nil, []string{"", "cooks"}},
-		"one":       {"cooks", []string{"cooks"}, []string{"cook", "COOKS", "groups"}},
-		"several":   {[]string{"b", "a", "b"}, []string{"a", "b"}, []string{"c", "a,b"}},
-		"not text":  {[]any{"a", 7, nil, []string{"b"}, map[string]any{"c": "d"}}, []string{"a"}, []string{"7", "b", "c", "d"}},
+		"missing": {nil, nil, []string{"", "cooks"}},
+		"one":     {"cooks", []string{"cooks"}, []string{"cook", "COOKS", "groups"}},
+		"several": {[]string{"b", "a", "b"}, []string{"a", "b"}, []string{"c", "a,b"}},
+		"not text": {
+			[]any{"a", 7, nil, []string{"b"}, map[string]any{"c": "d"}},
+			[]string{"a"},
+			[]string{"7", "b", "c", "d"},
+		},
 		"an object": {map[string]any{"a": []string{"b"}}, nil, []string{"a", "b"}},
 		"200":       {many[:200], many[:200], many[200:201]},
 		"hundreds":  {many, many[:200], many[200:]},
@@ -217,9 +229,13 @@ func TestIDsByEveryWayIn(t *testing.T) {
 		trust bool
 		want  string
 	}{
-		"a subject":                   {change{"sub": "ann"}, nil, false, "ann"},
-		"an address":                  {change{"sub": "ann@example.org"}, nil, false, hash("ann@example.org")},
-		"the hash of an address":      {change{"sub": hash("ann@example.org")}, nil, false, hash(hash("ann@example.org"))},
+		"a subject":  {change{"sub": "ann"}, nil, false, "ann"},
+		"an address": {change{"sub": "ann@example.org"}, nil, false, hash("ann@example.org")},
+		"the hash of an address": {
+			change{"sub": hash("ann@example.org")},
+			nil, false,
+			hash(hash("ann@example.org")),
+		},
 		"a subject that is no hash":   {change{"sub": "sub.ann"}, nil, false, "sub.ann"},
 		"an object":                   {change{"sub": "mallory", "oid": "ann"}, nil, false, "mallory"},
 		"an object of user info":      {change{"sub": "mallory"}, map[string]any{"oid": "ann"}, false, "mallory"},
@@ -243,7 +259,8 @@ func TestIDsByEveryWayIn(t *testing.T) {
 func TestObjectsOfEntra(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
-		"login.microsoftonline.com": "ann", "login.microsoftonline.us": "ann", "sts.windows.net": "ann", "login.partner.microsoftonline.cn": "ann",
+		"login.microsoftonline.com": "ann", "login.microsoftonline.us": "ann", "sts.windows.net": "ann",
+		"login.partner.microsoftonline.cn":      "ann",
 		"login.microsoftonline.com.example.org": "s", "example.org": "s",
 	} {
 		t.Run(host, func(t *testing.T) {
@@ -251,7 +268,8 @@ func TestObjectsOfEntra(t *testing.T) {
 			i, c := newIssuer(t), newClock()
 			issuer := "https://" + host + "/t/v2.0"
 			config := auth.Config{Mode: "oidc", Now: c.now, Transport: playing{i, issuer}, OIDC: auth.OIDC{
-				Issuer: issuer, ClientID: "web", Scopes: []string{"openid"}, Admin: "roles=admin", Public: "https://app.example.com", Keys: []string{key(1)},
+				Issuer: issuer, ClientID: "web", Scopes: []string{"openid"}, Admin: "roles=admin",
+				Public: "https://app.example.com", Keys: []string{key(1)},
 			}}
 			identify, err := auth.New(t.Context(), config)
 			require.NoError(t, err)

@@ -234,6 +234,7 @@ func (s *Sessions) forget(w http.ResponseWriter, name string) { s.set(w, name, "
 
 func (s *Sessions) set(w http.ResponseWriter, name, value string, age int) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure but on http, which is for a loopback address only
-		Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
+		Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: s.secure,
 	})
 }

@@ -91,7 +91,9 @@ const attemptCookies = "-signin-"
 
 // roomForAttempt forgets the sign-ins that a browser has under way, where it has too many.
 func (s *Sessions) roomForAttempt(w http.ResponseWriter, r *http.Request) {
-	others := slices.DeleteFunc(r.Cookies(), func(c *http.Cookie) bool { return !strings.HasPrefix(c.Name, s.cookieName(attemptCookies)) })
+	others := slices.DeleteFunc(r.Cookies(), func(c *http.Cookie) bool {
+		return !strings.HasPrefix(c.Name, s.cookieName(attemptCookies))
+	})
 	if len(others) < maxAttempts {
 		return
 	}
@@ -183,7 +185,8 @@ func declined(code string) error {
 
 // refused tells an answer of the provider that says no from one that is missing.
 func refused(err error) error {
-	if answer := (*oauth2.RetrieveError)(nil); errors.As(err, &answer) && answer.Response.StatusCode < http.StatusInternalServerError {
+	if answer := (*oauth2.RetrieveError)(nil); errors.As(err, &answer) &&
+		answer.Response.StatusCode < http.StatusInternalServerError {
 		return over(err)
 	}
 	return unavailable(err, firstRetry)

@@ -56,7 +56,8 @@ func newService(t *testing.T) *service {
 	})
 	s.config = auth.Config{Mode: "oidc", Transport: s, Now: s.now, OIDC: auth.OIDC{
 		Issuer: s.provider.Issuer, ClientID: authtest.ClientID, ClientSecret: authtest.ClientSecret,
-		Scopes: []string{"openid", "profile", "groups"}, Admin: "groups=" + authtest.AdminGroup, Public: s.URL, Keys: []string{key(1)},
+		Scopes: []string{"openid", "profile", "groups"}, Admin: "groups=" + authtest.AdminGroup,
+		Public: s.URL, Keys: []string{key(1)},
 	}}
 	s.restart()
 	return s
@@ -150,7 +151,9 @@ func (u surfer) send(method, address string, form url.Values) shown {
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	client := http.Client{Jar: u.jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Jar: u.jar, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	resp, err := client.Do(req)
 	require.NoError(u.s.t, err)
 	defer resp.Body.Close()
@@ -243,7 +246,8 @@ func TestSignIn(t *testing.T) {
 	require.Contains(t, at.body, `"Ann"`, "the name is in the user info only")
 
 	out := ann.send(http.MethodGet, s.URL+"/signout", nil)
-	require.Contains(t, out.body, s.provider.Issuer+"/session/end?client_id=notes&post_logout_redirect_uri="+url.QueryEscape(s.URL+"/"))
+	require.Contains(t, out.body, s.provider.Issuer+"/session/end?client_id=notes&post_logout_redirect_uri="+
+		url.QueryEscape(s.URL+"/"))
 	ann.is("")
 	root.is("root", auth.RoleAdmin)
 }
@@ -421,7 +425,10 @@ func TestForgedCookies(t *testing.T) {
 	if strings.HasPrefix(good.Value, first) { // as one of 64 does
 		first = "B"
 	}
-	for _, value := range []string{"", "x", good.Value[:len(good.Value)-4], good.Value + "AAAA", first + good.Value[1:], attempt.Value} {
+	for _, value := range []string{
+		"", "x", good.Value[:len(good.Value)-4], good.Value + "AAAA",
+		first + good.Value[1:], attempt.Value,
+	} {
 		eve := s.surfer()
 		eve.jar.SetCookies(home, []*http.Cookie{{Name: good.Name, Value: value, Path: "/"}})
 		eve.is("")
@@ -453,7 +460,8 @@ func TestOIDCBearer(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()
 	config := auth.Config{Mode: "oidc", Now: c.now, OIDC: auth.OIDC{
-		Issuer: i.URL, ClientID: "web", Scopes: []string{"openid"}, Admin: "roles=admin", Public: "https://app.example.com", Keys: []string{key(1)},
+		Issuer: i.URL, ClientID: "web", Scopes: []string{"openid"}, Admin: "roles=admin",
+		Public: "https://app.example.com", Keys: []string{key(1)},
 	}}
 	identify, err := auth.New(t.Context(), config)
 	require.NoError(t, err)

@@ -102,7 +102,8 @@ func (f TokenForm) presented(h http.Header) (id string, secret Secret, is bool, 
 		rest = strings.TrimSpace(rest)
 		switch {
 		case strings.HasPrefix(all[0], f.Prefix):
-			return "", Secret{}, true, "write the word Bearer before the access token: Authorization: Bearer " + f.Prefix + "…"
+			return "", Secret{}, true, "write the word Bearer before the access token: Authorization: Bearer " +
+				f.Prefix + "…"
 		case strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(rest, f.Prefix):
 			id, secret, fails = f.whole(rest)
 			return id, secret, true, fails

@@ -164,9 +164,11 @@ func unread(ctx context.Context, err error, most int64) *Problem {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return NewProblem(ctx, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", most>>10))
+		return NewProblem(ctx, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the body is larger than %d KiB", most>>10))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return NewProblem(ctx, http.StatusRequestTimeout, fmt.Sprintf("the body took too long to arrive; send %d KiB in a second at least", slowest>>10))
+		return NewProblem(ctx, http.StatusRequestTimeout,
+			fmt.Sprintf("the body took too long to arrive; send %d KiB in a second at least", slowest>>10))
 	}
 	return Describe(ctx, fault.Coded(fault.Malformed, BodyIncomplete, "the body ended early"))
 }

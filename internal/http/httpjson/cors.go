@@ -18,7 +18,8 @@ func (o *Origins) Decode(value string) error {
 	for s := range strings.SplitSeq(value, ",") {
 		s = strings.TrimSpace(s)
 		u, err := url.Parse(s)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || s != u.Scheme+"://"+strings.ToLower(u.Host) || strings.Contains(u.Host, "*") {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" ||
+			s != u.Scheme+"://"+strings.ToLower(u.Host) || strings.Contains(u.Host, "*") {
 			return fmt.Errorf("origin %q: want one like https://app.example.com, without a path", s)
 		}
 		*o = append(*o, s)
@@ -67,7 +68,8 @@ func CORS(origins Origins, next http.Handler) http.Handler {
 			}
 		}
 		if foreign.Check(r) != nil {
-			Refuse(w, r, NewProblem(r.Context(), http.StatusForbidden, "a page of another site may not change anything here"))
+			Refuse(w, r, NewProblem(r.Context(), http.StatusForbidden,
+				"a page of another site may not change anything here"))
 			return
 		}
 		next.ServeHTTP(w, r)

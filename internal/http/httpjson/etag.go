@@ -24,7 +24,10 @@ func Buffered(next http.Handler) http.Handler { return holdBack(next, false) }
 
 func holdBack(next http.Handler, tagged bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b := &buffer{ResponseWriter: w, head: head{header: w.Header(), status: http.StatusOK}, body: bodies.Get().(*bytes.Buffer)}
+		b := &buffer{
+			ResponseWriter: w, head: head{header: w.Header(), status: http.StatusOK},
+			body: bodies.Get().(*bytes.Buffer),
+		}
 		b.size.of = recordOf(r.Context())
 		next.ServeHTTP(b, r)
 		if b.full != nil {
@@ -78,7 +81,10 @@ func (b *buffer) Write(p []byte) (int, error) {
 // drop puts what keeps the answer from being sent in its place.
 func (b *buffer) drop(r *http.Request) {
 	b.body.Reset()
-	for _, of := range []string{"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Length", "ETag", "Link", "Location"} {
+	for _, of := range []string{
+		"Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Length",
+		"ETag", "Link", "Location",
+	} {
 		b.header.Del(of)
 	}
 	err := b.full

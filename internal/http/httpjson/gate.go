@@ -44,14 +44,16 @@ func (g *Gate) take(c Caller, n int) error {
 	defer g.mu.Unlock()
 	for _, as := range c.names() {
 		if g.by[as.name]+n > as.times*g.share {
-			return full(fault.Limited, TooManyAtOnce, "too many "+g.what+" of yours are here at once; wait for some to end")
+			return full(fault.Limited, TooManyAtOnce,
+				"too many "+g.what+" of yours are here at once; wait for some to end")
 		}
 	}
 	switch {
 	case g.taken+n > g.places:
 		return full(fault.Unavailable, Busy, "too many "+g.what+" are here at once; try again")
 	case !c.known && g.ofAll+n > g.open:
-		return full(fault.Unavailable, Busy, "too many "+g.what+" of callers who are not signed in are here at once; try again, or sign in")
+		return full(fault.Unavailable, Busy,
+			"too many "+g.what+" of callers who are not signed in are here at once; try again, or sign in")
 	}
 	g.add(c, n)
 	return nil

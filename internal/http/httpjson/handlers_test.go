@@ -153,7 +153,9 @@ func TestJoinQuery(t *testing.T) {
 			r := get("/")
 			r.URL.RawQuery = tt.query
 			w := httptest.NewRecorder()
-			httpjson.JoinQuery(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.URL.Query() })).ServeHTTP(w, r)
+			httpjson.JoinQuery(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				got = r.URL.Query()
+			})).ServeHTTP(w, r)
 			require.Equal(t, tt.want, got)
 			require.Equal(t, tt.query, r.URL.RawQuery, "the caller's request stays as it is")
 		})
@@ -212,7 +214,9 @@ func TestETagsLeaveOtherAnswersAlone(t *testing.T) {
 		status       int
 	}{
 		{"error", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404},
-		{"not stored", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Cache-Control", "no-store") }, 200},
+		{"not stored", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Cache-Control", "no-store")
+		}, 200},
 		{"change", http.MethodPut, func(http.ResponseWriter, *http.Request) {}, 200},
 	}
 	for _, tt := range tests {

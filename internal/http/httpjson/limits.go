@@ -107,7 +107,8 @@ func (l *Limiter) Admit(h http.Header, c Caller, write bool) error {
 		reset := until(b, now, 1)
 		tell(h, b, now, reset)
 		return &fault.Error{
-			Kind: fault.Limited, Text: "you send more requests than this service takes from one caller; wait and send it again",
+			Kind:       fault.Limited,
+			Text:       "you send more requests than this service takes from one caller; wait and send it again",
 			RetryAfter: reset,
 		}
 	}
@@ -157,7 +158,8 @@ func (l *Limiter) guess(c Caller) (wrong func(), err error) {
 	for _, as := range c.names() {
 		if b := l.bucket(as, false); b.TokensAt(now) < 1 {
 			return nil, &fault.Error{
-				Kind: fault.Limited, Text: "too many access tokens that came from your address were wrong; wait and send the request again",
+				Kind:       fault.Limited,
+				Text:       "too many access tokens that came from your address were wrong; wait and send the request again",
 				RetryAfter: until(b, now, 1),
 			}
 		}

@@ -119,7 +119,10 @@ func TestOrigins(t *testing.T) {
 	var o httpjson.Origins
 	require.NoError(t, o.Decode("https://a.example.com, http://localhost:5173"))
 	require.Equal(t, httpjson.Origins{"https://a.example.com", "http://localhost:5173"}, o)
-	for _, bad := range []string{"*", "null", "a.example.com", "https://a.example.com/", "https://*.example.com", "https://A.example.com", "https://a.example.com,", "ftp://a", "https://u@a.example.com/x", "https://a?x"} {
+	for _, bad := range []string{
+		"*", "null", "a.example.com", "https://a.example.com/", "https://*.example.com",
+		"https://A.example.com", "https://a.example.com,", "ftp://a", "https://u@a.example.com/x", "https://a?x",
+	} {
 		require.Error(t, o.Decode(bad), bad)
 	}
 }

@@ -159,7 +159,9 @@ func (w *observer) Write(b []byte) (sent int, err error) {
 	for err == nil && sent < len(b) {
 		var n int
 		part := b[sent:min(sent+atOnce, len(b))]
-		n, err = w.patience.wait(w.control.SetWriteDeadline, func() (int, error) { return w.ResponseWriter.Write(part) })
+		n, err = w.patience.wait(w.control.SetWriteDeadline, func() (int, error) {
+			return w.ResponseWriter.Write(part)
+		})
 		sent += n
 	}
 	w.bytes += int64(sent)
@@ -250,7 +252,8 @@ func level(status int) slog.Level {
 // method returns a method as the log may hold it: clients can invent others.
 func method(r *http.Request) string {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete, http.MethodOptions:
 		return r.Method
 	}
 	return "other"

@@ -93,7 +93,8 @@ func TestSlowBodies(t *testing.T) {
 						answered <- r
 					}
 				}()
-				_, err := fmt.Fprintf(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", tt.first))
+				_, err := fmt.Fprintf(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size,
+					strings.Repeat("x", tt.first))
 				require.NoError(t, err)
 				start := time.Now()
 				go func() {

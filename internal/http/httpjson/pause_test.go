@@ -28,16 +28,17 @@ func TestPause(t *testing.T) {
 			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", at)
 			at++
 			done.Go(func() {
-				Observer{Log: slog.New(slog.DiscardHandler), Now: time.Now}.Observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					c := CallerOf(r, "")
-					assert.NoError(t, a.Admit(r.Context(), w.Header(), c, true))
-					leave, err := a.Enter(r.Context(), c)
-					if assert.NoError(t, err) {
-						do(r.Context())
-						leave()
-						assert.Equal(t, left, w.Header().Get("RateLimit-Remaining"))
-					}
-				})).ServeHTTP(httptest.NewRecorder(), r)
+				Observer{Log: slog.New(slog.DiscardHandler), Now: time.Now}.Observe(
+					http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						c := CallerOf(r, "")
+						assert.NoError(t, a.Admit(r.Context(), w.Header(), c, true))
+						leave, err := a.Enter(r.Context(), c)
+						if assert.NoError(t, err) {
+							do(r.Context())
+							leave()
+							assert.Equal(t, left, w.Header().Get("RateLimit-Remaining"))
+						}
+					})).ServeHTTP(httptest.NewRecorder(), r)
 			})
 		}
 		for range cap(a.turns) {

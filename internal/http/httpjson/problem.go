@@ -122,7 +122,10 @@ func (p *Problem) SetHeader(name, value string) {
 
 // NewProblem returns the problem that a status alone describes.
 func NewProblem(ctx context.Context, status int, detail string) *Problem {
-	return &Problem{Title: http.StatusText(status), Status: status, Code: codes[status], Detail: detail, RequestID: RequestID(ctx)}
+	return &Problem{
+		Title: http.StatusText(status), Status: status, Code: codes[status],
+		Detail: detail, RequestID: RequestID(ctx),
+	}
 }
 
 const internalText = "something went wrong here; if it happens again, tell the operator the request id"
@@ -149,7 +152,10 @@ func Describe(ctx context.Context, err error) *Problem {
 		note(ctx, err)
 	}
 	for _, field := range f.Fields {
-		p.Errors = append(p.Errors, Field{Location: field.Name, Message: field.Message, Code: field.Code, Value: Short(field.Value)})
+		p.Errors = append(p.Errors, Field{
+			Location: field.Name, Message: field.Message,
+			Code: field.Code, Value: Short(field.Value),
+		})
 	}
 	switch f.Kind {
 	case fault.Unauthenticated:

@@ -28,14 +28,20 @@ func TestDescribe(t *testing.T) {
 	}{
 		{"malformed", fault.New(fault.Malformed, "m"), 400, "m", nil},
 		{"invalid", fault.Wrap(fault.Invalid, "i", secret), 422, "i", nil},
-		{"unauthenticated", fault.New(fault.Unauthenticated, "u"), 401, "u", http.Header{"Www-Authenticate": {"Bearer"}}},
+		{
+			"unauthenticated", fault.New(fault.Unauthenticated, "u"), 401, "u",
+			http.Header{"Www-Authenticate": {"Bearer"}},
+		},
 		{"forbidden", fault.New(fault.Forbidden, "f"), 403, "f", nil},
 		{"not found", fault.New(fault.NotFound, "n"), 404, "n", nil},
 		{"precondition required", fault.New(fault.PreconditionRequired, "p"), 428, "p", nil},
 		{"stale", fault.New(fault.Stale, "s"), 412, "s", nil},
 		{"conflict", fault.New(fault.Conflict, "taken"), 409, "taken", nil},
 		{"limited", fault.New(fault.Limited, "l"), 429, "l", http.Header{"Retry-After": {"2"}}},
-		{"unavailable", &fault.Error{Kind: fault.Unavailable, Text: "a", RetryAfter: 2100 * time.Millisecond, Cause: secret}, 503, "a", http.Header{"Retry-After": {"3"}}},
+		{"unavailable", &fault.Error{
+			Kind: fault.Unavailable, Text: "a", RetryAfter: 2100 * time.Millisecond,
+			Cause: secret,
+		}, 503, "a", http.Header{"Retry-After": {"3"}}},
 		{"internal", fault.Wrap(fault.Internal, "text", secret), 500, "", nil},
 		{"unknown kind", fault.New(fault.Kind(99), "x"), 500, "", nil},
 		{"no kind", secret, 500, "", nil},
@@ -106,7 +112,8 @@ func TestCodes(t *testing.T) {
 		require.NotEqual(t, httpjson.NoSuchRoute, p.Code)
 	}
 	p := httpjson.Describe(t.Context(), &fault.Error{
-		Kind: fault.Invalid, Code: "TOO_MUCH", Text: "no", Fields: []fault.Field{{Name: "a", Code: "A_LOT"}, {Name: "b"}},
+		Kind: fault.Invalid, Code: "TOO_MUCH", Text: "no",
+		Fields: []fault.Field{{Name: "a", Code: "A_LOT"}, {Name: "b"}},
 	})
 	require.Equal(t, fault.Code("TOO_MUCH"), p.Code)
 	require.Equal(t, fault.Code("A_LOT"), p.Errors[0].Code)

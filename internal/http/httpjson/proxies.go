@@ -108,5 +108,6 @@ func (p Proxies) believed(a netip.Addr) bool { return a.IsLoopback() || p.Truste
 // does not know the id.
 func (p Proxies) fromFrontDoor(h http.Header) bool {
 	ids := h.Values("X-Azure-Fdid")
-	return p.FrontDoor != "" && len(ids) == 1 && subtle.ConstantTimeCompare([]byte(strings.ToLower(ids[0])), []byte(strings.ToLower(p.FrontDoor))) == 1
+	return p.FrontDoor != "" && len(ids) == 1 &&
+		subtle.ConstantTimeCompare([]byte(strings.ToLower(ids[0])), []byte(strings.ToLower(p.FrontDoor))) == 1
 }

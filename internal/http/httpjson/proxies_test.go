@@ -24,15 +24,41 @@ func TestProxies(t *testing.T) {
 		header  []string
 		want    string
 	}{
-		{"through Front Door", door, "127.0.0.1:1", []string{fdid, "4a1b-id", ip, "203.0.113.9", xff, "203.0.113.9, 147.243.0.1"}, "203.0.113.9"},
-		{"through Front Door by IPv6", door, "127.0.0.1:1", []string{fdid, "4a1b-ID", ip, "2001:db8:1:2::3", xff, "147.243.0.1"}, "2001:db8:1:2::/64"},
-		{"through another Front Door", door, "127.0.0.1:1", []string{fdid, "other", ip, "203.0.113.9", xff, "147.243.0.1"}, "147.243.0.1"},
+		{
+			"through Front Door", door, "127.0.0.1:1",
+			[]string{fdid, "4a1b-id", ip, "203.0.113.9", xff, "203.0.113.9, 147.243.0.1"},
+			"203.0.113.9",
+		},
+		{
+			"through Front Door by IPv6", door, "127.0.0.1:1",
+			[]string{fdid, "4a1b-ID", ip, "2001:db8:1:2::3", xff, "147.243.0.1"},
+			"2001:db8:1:2::/64",
+		},
+		{
+			"through another Front Door", door, "127.0.0.1:1",
+			[]string{fdid, "other", ip, "203.0.113.9", xff, "147.243.0.1"},
+			"147.243.0.1",
+		},
 		{"no Front Door", door, "127.0.0.1:1", []string{ip, "203.0.113.9", xff, "198.51.100.1"}, "198.51.100.1"},
-		{"an id twice", door, "127.0.0.1:1", []string{fdid, "4a1b-ID", fdid, "4a1b-ID", ip, "203.0.113.9", xff, "198.51.100.1"}, "198.51.100.1"},
+		{
+			"an id twice", door, "127.0.0.1:1",
+			[]string{fdid, "4a1b-ID", fdid, "4a1b-ID", ip, "203.0.113.9", xff, "198.51.100.1"},
+			"198.51.100.1",
+		},
 		{"past the host", door, "198.51.100.1:5", []string{fdid, "4a1b-ID", ip, "203.0.113.9"}, "198.51.100.1"},
-		{"no id is set", httpjson.Proxies{}, "127.0.0.1:1", []string{fdid, "", ip, "203.0.113.9", xff, "198.51.100.1"}, "198.51.100.1"},
+		{
+			"no id is set",
+			httpjson.Proxies{},
+			"127.0.0.1:1",
+			[]string{fdid, "", ip, "203.0.113.9", xff, "198.51.100.1"},
+			"198.51.100.1",
+		},
 		{"a proxy elsewhere", near, "10.1.2.3:80", []string{xff, "198.51.100.1, 203.0.113.9"}, "203.0.113.9"},
-		{"two proxies", near, "[fd00::1]:80", []string{xff, "198.51.100.1", xff, "203.0.113.9, 10.9.9.9,192.0.2.7"}, "203.0.113.9"},
+		{
+			"two proxies", near, "[fd00::1]:80",
+			[]string{xff, "198.51.100.1", xff, "203.0.113.9, 10.9.9.9,192.0.2.7"},
+			"203.0.113.9",
+		},
 		{"a proxy of nobody", near, "10.1.2.3:80", nil, "10.1.2.3"},
 		{"nonsense before the proxy", near, "10.1.2.3:80", []string{xff, "203.0.113.9, x, 10.2.2.2"}, "10.2.2.2"},
 		{"a stranger", near, "203.0.113.1:80", []string{xff, "198.51.100.1"}, "203.0.113.1"},
@@ -47,7 +73,9 @@ func TestProxies(t *testing.T) {
 				r.Header.Add(tt.header[i], tt.header[i+1])
 			}
 			got := ""
-			tt.proxies.Clients(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = httpjson.AddressClass(r) })).
+			tt.proxies.Clients(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				got, _ = httpjson.AddressClass(r)
+			})).
 				ServeHTTP(httptest.NewRecorder(), r)
 			require.Equal(t, tt.want, got)
 		})

@@ -19,14 +19,15 @@ import (
 func TestRefusalsFillNoLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		h := Observer{Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now}.Observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if user := r.Header.Get("User"); user != "" {
-				SetUser(r.Context(), user)
-			}
-			var status int
-			_, _ = fmt.Sscan(r.URL.Path[1:], &status)
-			w.WriteHeader(status)
-		}))
+		h := Observer{Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now}.Observe(
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if user := r.Header.Get("User"); user != "" {
+					SetUser(r.Context(), user)
+				}
+				var status int
+				_, _ = fmt.Sscan(r.URL.Path[1:], &status)
+				w.WriteHeader(status)
+			}))
 		send := func(n, status int, address, user string) {
 			for range n {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprint("/", status), http.NoBody)

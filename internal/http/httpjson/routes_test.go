@@ -13,7 +13,9 @@ import (
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /things/{id}", func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Id", r.PathValue("id")) })
+	mux.HandleFunc("GET /things/{id}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Id", r.PathValue("id"))
+	})
 	mux.HandleFunc("GET /folder/", func(http.ResponseWriter, *http.Request) {})
 	tests := []struct {
 		method, path string

@@ -28,7 +28,8 @@ func ReadBody(ctx huma.Context, admission *httpjson.Admission, most int64) bool 
 	want := ctx.Operation().RequestBody
 	r, w := humago.Unwrap(ctx)
 	if !accepted(r.Header.Get("Content-Type"), want.Content) {
-		httpjson.Refuse(w, r, httpjson.NewProblem(r.Context(), http.StatusUnsupportedMediaType, "send the body as "+JSON+" in UTF-8"))
+		httpjson.Refuse(w, r, httpjson.NewProblem(r.Context(), http.StatusUnsupportedMediaType,
+			"send the body as "+JSON+" in UTF-8"))
 		return false
 	}
 	b, err := admission.ReadBody(w, r, most)

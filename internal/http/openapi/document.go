@@ -47,9 +47,18 @@ type Meaning struct {
 var everywhere = map[int]Meaning{
 	408: {Doc: "The body took too long to arrive", Detail: "the body took too long to arrive"},
 	415: {Doc: "The body is not JSON in UTF-8", Detail: "send the body as application/json in UTF-8"},
-	429: {Doc: "The caller sends more than one caller may, or too much at once", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
-	500: {Doc: "Something went wrong here", Detail: "something went wrong here; if it happens again, tell the operator the request id"},
-	503: {Doc: "The storage is slow or away, or too much is at work: try again", Detail: "the storage does not answer at the moment; try again"},
+	429: {
+		Doc:    "The caller sends more than one caller may, or too much at once",
+		Detail: "you send more requests than this service takes from one caller; wait and send it again",
+	},
+	500: {
+		Doc:    "Something went wrong here",
+		Detail: "something went wrong here; if it happens again, tell the operator the request id",
+	},
+	503: {
+		Doc:    "The storage is slow or away, or too much is at work: try again",
+		Detail: "the storage does not answer at the moment; try again",
+	},
 }
 
 // Render completes the document once all routes are registered, and returns what writes it for the
@@ -220,18 +229,25 @@ func (d *Document) complete(op *huma.Operation) {
 }
 
 func textHeader(required bool, doc, example string) *huma.Header {
-	return &huma.Header{Required: required, Schema: &huma.Schema{Type: huma.TypeString, Description: doc, Examples: []any{example}}}
+	return &huma.Header{
+		Required: required,
+		Schema:   &huma.Schema{Type: huma.TypeString, Description: doc, Examples: []any{example}},
+	}
 }
 
 func number(required bool, doc string, example int) *huma.Header {
 	zero := 0.0
-	return &huma.Header{Required: required, Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Description: doc, Examples: []any{example}}}
+	return &huma.Header{
+		Required: required,
+		Schema:   &huma.Schema{Type: huma.TypeInteger, Minimum: &zero, Description: doc, Examples: []any{example}},
+	}
 }
 
 // common are the headers of every answer.
 func common() map[string]*huma.Header {
 	return map[string]*huma.Header{
-		"X-Request-Id":  textHeader(true, "Names the request in the log of the server", "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f"),
+		"X-Request-Id": textHeader(true, "Names the request in the log of the server",
+			"8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f"),
 		"Cache-Control": textHeader(true, "private, no-cache: a client may keep the answer for itself and asks each time whether it still holds; no-store: it may not", "private, no-cache"),
 	}
 }
@@ -239,7 +255,8 @@ func common() map[string]*huma.Header {
 // limitHeaders are the headers of answers that count against a limit, where one is set.
 func limitHeaders() map[string]*huma.Header {
 	return map[string]*huma.Header{
-		"RateLimit-Limit":     number(false, "How many requests of this kind, reads or writes, the caller may send at once", 500),
+		"RateLimit-Limit": number(false,
+			"How many requests of this kind, reads or writes, the caller may send at once", 500),
 		"RateLimit-Remaining": number(false, "How many of them are left", 499),
 		"RateLimit-Reset":     number(false, "In how many seconds all of them are back; in a refusal, the first", 1),
 	}
@@ -285,8 +302,10 @@ func (d *Document) describeError(status int) *huma.Response {
 		meaning = everywhere[status]
 	}
 	example := httpjson.Problem{
-		Title: http.StatusText(status), Status: status, Code: httpjson.NewProblem(context.Background(), status, "").Code, Detail: meaning.Detail, RequestID: "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f",
-		Errors: meaning.Fields,
+		Title: http.StatusText(status), Status: status,
+		Code: httpjson.NewProblem(context.Background(), status, "").Code, Detail: meaning.Detail,
+		RequestID: "8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f",
+		Errors:    meaning.Fields,
 	}
 	return &huma.Response{
 		Description: meaning.Doc, Headers: headers,

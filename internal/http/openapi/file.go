@@ -21,6 +21,8 @@ func Binary(types ...string) map[string]*huma.MediaType {
 
 // TakesFile makes an operation one whose body is a file of one of some types.
 func TakesFile(op huma.Operation, types ...string) huma.Operation {
-	op.RequestBody, op.SkipValidateBody, op.MaxBodyBytes = &huma.RequestBody{Required: true, Content: Binary(types...)}, true, -1
+	op.RequestBody, op.SkipValidateBody, op.MaxBodyBytes = &huma.RequestBody{
+		Required: true, Content: Binary(types...),
+	}, true, -1
 	return op
 }

@@ -29,7 +29,8 @@ type list struct {
 func TestPagesEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 100, 5_000, 100_000, 300_000, 600_000}), 1, 30).Draw(t, "sizes")
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 100, 5_000, 100_000, 300_000, 600_000}), 1,
+			30).Draw(t, "sizes")
 		letter := rapid.SampledFrom([]string{"x", "\"", "\n", "<", "ж", "\u2028", "😀"}).Draw(t, "letter")
 		var all []thing
 		for i, n := range sizes {

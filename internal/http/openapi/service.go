@@ -94,7 +94,8 @@ func (s *Service[C]) Bounds() map[string]Bound { return s.bounds }
 // Handler returns a handler for everything under Prefix, over the routes that were registered.
 func (s *Service[C]) Handler(routes http.Handler) http.Handler {
 	watch := httpjson.Observer{Log: s.Log, Now: s.Now, Telemetry: s.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(s.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(s.uncached(routes)))))))
+	return watch.Observe(httpjson.Secure(
+		httpjson.CORS(s.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.ETags(s.uncached(routes)))))))
 }
 
 // uncached keeps answers with secrets out of all caches.
@@ -118,7 +119,9 @@ func Unclaimed[C, I, O any](act func(context.Context, *I) (*O, error)) func(cont
 
 // Route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route. What op.Security asks for, the action checks.
-func Route[C, I, O any](s *Service[C], who Access, bound Bound, op huma.Operation, act func(context.Context, C, *I) (*O, error)) {
+func Route[C, I, O any](s *Service[C], who Access, bound Bound, op huma.Operation,
+	act func(context.Context, C, *I) (*O, error),
+) {
 	if who != Anyone {
 		bound.Steps++ // the session is read first, so that it is known who calls
 	}
@@ -145,7 +148,8 @@ func Route[C, I, O any](s *Service[C], who Access, bound Bound, op huma.Operatio
 	}
 	op.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) { s.admit(ctx, who, next) }}
 	s.Document.AddErrors(&op, statuses...)
-	if op.Method == http.MethodGet && !IsProbe(op.Path) && !s.isSecret(op.Method, op.Path) && op.Metadata[Waits] == nil {
+	if op.Method == http.MethodGet && !IsProbe(op.Path) && !s.isSecret(op.Method, op.Path) &&
+		op.Metadata[Waits] == nil {
 		Conditional(&op)
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {

@@ -58,7 +58,8 @@ func HealthRoute() huma.Operation {
 func ReadyRoute() huma.Operation {
 	return huma.Operation{
 		OperationID: "get-ready", Method: http.MethodGet, Path: ReadyPath, Tags: []string{"system"},
-		Summary: "The storage answers, or did within the last seconds", Description: "An answer 503 means that no request that needs the storage can succeed.",
+		Summary:     "The storage answers, or did within the last seconds",
+		Description: "An answer 503 means that no request that needs the storage can succeed.",
 	}
 }
 
@@ -66,8 +67,14 @@ func ReadyRoute() huma.Operation {
 func DocumentRoute() huma.Operation {
 	return huma.Operation{
 		OperationID: "get-openapi", Method: http.MethodGet, Path: "/openapi.json", Tags: []string{"system"},
-		Summary: "This document", Description: "Derived from the code of the routes, so it is always of the version that answers.",
-		Responses: map[string]*huma.Response{"200": {Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{DocumentType: {Schema: &huma.Schema{Type: huma.TypeObject}}}}},
+		Summary:     "This document",
+		Description: "Derived from the code of the routes, so it is always of the version that answers.",
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: "OpenAPI 3.1",
+				Content:     map[string]*huma.MediaType{DocumentType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
+			},
+		},
 	}
 }
 

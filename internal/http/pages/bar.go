@@ -71,7 +71,8 @@ func (b *Bar) At(path, home string) {
 			case p.Address == path:
 				p.Here = "page"
 				return
-			case p.Address != home && strings.HasPrefix(path, p.Address+"/") && (nearest == nil || len(p.Address) > len(nearest.Address)):
+			case p.Address != home && strings.HasPrefix(path, p.Address+"/") &&
+				(nearest == nil || len(p.Address) > len(nearest.Address)):
 				nearest = p
 			}
 		}

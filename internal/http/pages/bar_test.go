@@ -17,8 +17,11 @@ func TestBar(t *testing.T) {
 	newBar := func() pages.Bar {
 		return pages.Bar{
 			Label: "Pages", News: "/p/news",
-			Places: []pages.Place{{Address: "/p", Name: "Home"}, {Address: "/p/tea", Name: "Tea & <more>", Icon: pages.IconHeart, New: "tea"}},
-			More:   pages.Place{Name: "More", Icon: pages.IconMore},
+			Places: []pages.Place{
+				{Address: "/p", Name: "Home"},
+				{Address: "/p/tea", Name: "Tea & <more>", Icon: pages.IconHeart, New: "tea"},
+			},
+			More: pages.Place{Name: "More", Icon: pages.IconMore},
 			Rest: []pages.Place{
 				{Address: "/p/tea/cups", Name: "Cups"},
 				{Address: "/p/out", Name: "Out", Form: map[string]string{}},
@@ -27,8 +30,10 @@ func TestBar(t *testing.T) {
 		}
 	}
 	for path, want := range map[string][]string{
-		"/p": {"page", "", ""}, "/p/": {"", "", ""}, "/p/tea": {"", "page", ""}, "/p/tea/1": {"", "true", ""}, "/p/teapot": {"", "", ""},
-		"/p/tea/cups": {"", "", "page"}, "/p/tea/cups/1": {"", "", "true"}, "/p/out": {"", "", ""}, "/p/coffee": {"", "", ""},
+		"/p": {"page", "", ""}, "/p/": {"", "", ""}, "/p/tea": {"", "page", ""},
+		"/p/tea/1": {"", "true", ""}, "/p/teapot": {"", "", ""},
+		"/p/tea/cups": {"", "", "page"}, "/p/tea/cups/1": {"", "", "true"},
+		"/p/out": {"", "", ""}, "/p/coffee": {"", "", ""},
 	} {
 		b := newBar()
 		b.At(path, "/p")

@@ -49,10 +49,11 @@ func secure(next http.Handler) http.Handler {
 }
 
 // Templates parses the folder templates: a set for each page, by the name of its file without
-// .html, with the frame and the parts that pages share, which are in the folder templates/shared, and
-// with "bar", which writes a Bar.
+// .html, with the frame and the parts that pages share, which are in the folder templates/shared,
+// and with "bar", which writes a Bar.
 func Templates(files fs.FS, functions template.FuncMap) map[string]*template.Template {
-	base := template.Must(template.Must(template.New("").Parse(barTemplate)).Funcs(functions).ParseFS(files, "templates/shared/*.html"))
+	base := template.Must(template.Must(template.New("").Parse(barTemplate)).Funcs(functions).ParseFS(
+		files, "templates/shared/*.html"))
 	all, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err) // unreachable: the pattern is a constant
@@ -74,7 +75,8 @@ func ReadForm(admission *httpjson.Admission, w http.ResponseWriter, r *http.Requ
 			has = fmt.Sprintf("%d KiB", (r.ContentLength+1<<10-1)>>10)
 		}
 		return fault.New(fault.Invalid, fmt.Sprintf(
-			"the form is too long: this page takes %d KiB, and it has %s; shorten the text, or send it by the API", most>>10, has))
+			"the form is too long: this page takes %d KiB, and it has %s; shorten the text, or send it by the API",
+			most>>10, has))
 	}
 	if err != nil {
 		return err
@@ -104,7 +106,8 @@ func SentFile(r *http.Request, field string) ([]byte, error) {
 // double slashes, spelled out or encoded, could lead anywhere. It never begins with signIn.
 func Back(prefix, signIn, address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.IsAbs() || u.Host != "" || u.Path != prefix && !strings.HasPrefix(u.Path, prefix+"/") || strings.HasPrefix(u.Path, signIn) ||
+	if err != nil || u.IsAbs() || u.Host != "" || u.Path != prefix && !strings.HasPrefix(u.Path, prefix+"/") ||
+		strings.HasPrefix(u.Path, signIn) ||
 		path.Clean(u.Path) != u.Path || strings.ContainsAny(address, "\\\r\n\t") || strings.ContainsAny(u.Path, "\\%") {
 		return prefix
 	}

@@ -21,12 +21,14 @@ import (
 )
 
 var files = fstest.MapFS{
-	"static/app.css":              {Data: []byte("body{}")},
-	"static/a.js":                 {Data: []byte("export const a = 1")},
-	"static/b.js":                 {Data: []byte(`import { a } from "./a.js"`)},
-	"templates/shared/frame.html": {Data: []byte(`{{define "frame"}}<p>{{asset "b.js"}}</p>{{template "main" .}}{{end}}`)},
-	"templates/one.html":          {Data: []byte(`{{define "main"}}one {{.}}{{end}}`)},
-	"templates/two.html":          {Data: []byte(`{{define "main"}}two {{.}}{{end}}`)},
+	"static/app.css": {Data: []byte("body{}")},
+	"static/a.js":    {Data: []byte("export const a = 1")},
+	"static/b.js":    {Data: []byte(`import { a } from "./a.js"`)},
+	"templates/shared/frame.html": {
+		Data: []byte(`{{define "frame"}}<p>{{asset "b.js"}}</p>{{template "main" .}}{{end}}`),
+	},
+	"templates/one.html": {Data: []byte(`{{define "main"}}one {{.}}{{end}}`)},
+	"templates/two.html": {Data: []byte(`{{define "main"}}two {{.}}{{end}}`)},
 }
 
 func admission() *httpjson.Admission { return httpjson.NewAdmission(httpjson.Limits{}, time.Now) }
@@ -53,7 +55,8 @@ func TestStatic(t *testing.T) {
 	})
 	h := s.Handler(admission())
 	for name, want := range map[string]string{
-		"app.css": "/* edited */body{}", "a.js": "export const a = 1", "b.js": `import { a } from "` + s.Address("a.js") + `"`,
+		"app.css": "/* edited */body{}", "a.js": "export const a = 1",
+		"b.js": `import { a } from "` + s.Address("a.js") + `"`,
 	} {
 		require.Regexp(t, `^/app/static/[a-z]+\.[0-9a-f]{12}\.[a-z]+$`, s.Address(name))
 		w := get(h, http.MethodGet, s.Address(name))
@@ -91,9 +94,10 @@ func TestHandler(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /app", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") })
 	mux.HandleFunc("POST /app", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") })
-	h := pages.Handler(mux, httpjson.Observer{Log: slog.New(slog.DiscardHandler), Now: time.Now}, func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "denied", http.StatusForbidden)
-	})
+	h := pages.Handler(mux, httpjson.Observer{Log: slog.New(slog.DiscardHandler), Now: time.Now},
+		func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "denied", http.StatusForbidden)
+		})
 	for _, c := range []struct {
 		method, path, site string
 		status             int
@@ -125,10 +129,13 @@ func TestReadForm(t *testing.T) {
 	r, err = read("a=%C3%A9")
 	require.NoError(t, err)
 	require.Equal(t, "é", r.PostForm.Get("a"))
-	long := httptest.NewRequest(http.MethodPost, "http://localhost/app", strings.NewReader(strings.Repeat("x", 6<<20+1)))
-	require.ErrorContains(t, pages.ReadForm(admission(), httptest.NewRecorder(), long, 4<<20), "this page takes 4096 KiB, and it has 6145 KiB")
+	long := httptest.NewRequest(http.MethodPost, "http://localhost/app",
+		strings.NewReader(strings.Repeat("x", 6<<20+1)))
+	require.ErrorContains(t, pages.ReadForm(admission(), httptest.NewRecorder(), long, 4<<20),
+		"this page takes 4096 KiB, and it has 6145 KiB")
 	long.ContentLength, long.Body = -1, io.NopCloser(strings.NewReader(strings.Repeat("x", 11<<10)))
-	require.ErrorContains(t, pages.ReadForm(admission(), httptest.NewRecorder(), long, 10<<10), "this page takes 10 KiB, and it has more")
+	require.ErrorContains(t, pages.ReadForm(admission(), httptest.NewRecorder(), long, 10<<10),
+		"this page takes 10 KiB, and it has more")
 	_, err = read("a=%zz")
 	require.Equal(t, fault.Malformed, fault.Of(err))
 }
@@ -137,9 +144,12 @@ func TestBack(t *testing.T) {
 	t.Parallel()
 	const home = "/p"
 	for address, want := range map[string]string{
-		"/p": "/p", "/p/a?x=1#y": "/p/a?x=1#y", "": home, "/": home, "/pa": home, "/p/sign-in": home, "/p/sign-up?x=1": home,
-		"//evil.example/p": home, "https://evil.example/p": home, "javascript:alert(1)": home, "/p/../x": home, "/p/%2e%2e/x": home, "/p/%252e%252e/x": home,
-		"/p//evil.example": home, "/p/./x": home, `/p\x`: home, "/p/..%5cx": home, "/p/\tx": home, "/p\r\nx": home, "/p/": home, "%zz": home,
+		"/p": "/p", "/p/a?x=1#y": "/p/a?x=1#y", "": home, "/": home, "/pa": home,
+		"/p/sign-in": home, "/p/sign-up?x=1": home,
+		"//evil.example/p": home, "https://evil.example/p": home, "javascript:alert(1)": home, "/p/../x": home,
+		"/p/%2e%2e/x": home, "/p/%252e%252e/x": home,
+		"/p//evil.example": home, "/p/./x": home, `/p\x`: home, "/p/..%5cx": home, "/p/\tx": home,
+		"/p\r\nx": home, "/p/": home, "%zz": home,
 	} {
 		require.Equal(t, want, pages.Back(home, home+"/sign-", address), "%q", address)
 	}

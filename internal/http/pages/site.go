@@ -36,7 +36,9 @@ type Site struct {
 // of the icons "back" and "send", and others.
 func (s *Site) Open(files fs.FS, others template.FuncMap) {
 	static := NewStatic(s.Prefix+"/static/", files, nil)
-	functions := template.FuncMap{"asset": static.Address, "prefix": func() string { return s.Prefix }, "icon": func(name string) string { return icons[name] }}
+	functions := template.FuncMap{"asset": static.Address, "prefix": func() string {
+		return s.Prefix
+	}, "icon": func(name string) string { return icons[name] }}
 	maps.Copy(functions, others)
 	s.mux, s.templates = http.NewServeMux(), Templates(files, functions)
 	s.mux.Handle("GET "+s.Prefix+"/static/{file}", static.Handler(s.Admission))

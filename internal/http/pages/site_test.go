@@ -20,7 +20,10 @@ import (
 // visit took.
 func newSite(t *testing.T, limits httpjson.Limits) (h http.Handler, steps *[]string) {
 	t.Helper()
-	s := &pages.Site{Prefix: "/app", Admission: httpjson.NewAdmission(limits, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	s := &pages.Site{
+		Prefix: "/app", Admission: httpjson.NewAdmission(limits, time.Now),
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	}
 	s.Open(files, nil)
 	steps = new([]string)
 	fail := func(w http.ResponseWriter, r *http.Request, err error) {
@@ -64,7 +67,8 @@ func newSite(t *testing.T, limits httpjson.Limits) (h http.Handler, steps *[]str
 	s.Serve("GET /app/page", begin)
 	s.Serve("POST /app/page", begin)
 	require.Equal(t, []string{"GET /app/page", "POST /app/page"}, s.Patterns)
-	return s.Handler(func(w http.ResponseWriter, r *http.Request) { fail(w, r, fault.New(fault.Forbidden, "no")) }), steps
+	return s.Handler(func(w http.ResponseWriter, r *http.Request) { fail(w, r, fault.New(fault.Forbidden, "no")) }),
+		steps
 }
 
 // TestSite: each step of a visit comes after the one before, and only if that refused nothing.
@@ -96,13 +100,15 @@ func TestSite(t *testing.T) {
 		require.Equal(t, "private, no-store", w.Header().Get("Cache-Control"))
 	}
 	for from, back := range map[string]string{
-		"http://localhost/app/page?x=2": "/app/page?x=2", "http://elsewhere/app/page": "/app", "http://localhost/other": "/app", "http://localhost/app/sign-in": "/app", "%": "/app",
+		"http://localhost/app/page?x=2": "/app/page?x=2", "http://elsewhere/app/page": "/app",
+		"http://localhost/other": "/app", "http://localhost/app/sign-in": "/app", "%": "/app",
 	} {
 		r := httptest.NewRequest(http.MethodPost, "http://localhost/app/page", strings.NewReader("a=1"))
 		r.Header.Set("Referer", from)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		require.Equal(t, "/app/sign-in?back="+url.QueryEscape(back), w.Header().Get("Location"), "a form leads back to the page that it is on")
+		require.Equal(t, "/app/sign-in?back="+url.QueryEscape(back), w.Header().Get("Location"),
+			"a form leads back to the page that it is on")
 	}
 	few, steps := newSite(t, httpjson.Limits{Reads: 1, ReadBurst: 1})
 	require.Equal(t, 303, get(few, http.MethodGet, "/app/page").Code)
@@ -123,7 +129,8 @@ func TestCookies(t *testing.T) {
 		cookies.Keep(w, r, "user", "ann", time.Hour)
 		kept := w.Result().Cookies()[0]
 		require.Equal(t, name, kept.Name)
-		require.Equal(t, []any{3600, true, http.SameSiteLaxMode, scheme == "https"}, []any{kept.MaxAge, kept.HttpOnly, kept.SameSite, kept.Secure})
+		require.Equal(t, []any{3600, true, http.SameSiteLaxMode, scheme == "https"},
+			[]any{kept.MaxAge, kept.HttpOnly, kept.SameSite, kept.Secure})
 		require.Empty(t, cookies.Read(r, "user"))
 		r.AddCookie(kept)
 		require.Equal(t, "ann", cookies.Read(r, "user"))

@@ -22,8 +22,10 @@ import (
 func TestTime(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 12, 7, 22, 0, 0, 0, time.FixedZone("", 3*60*60))
-	require.Equal(t, template.HTML(`<time datetime="2026-12-07T19:00:00Z">&lt;19:00&gt;</time>`), pages.Time(at, pages.Near, "<19:00>"))
-	require.Equal(t, template.HTML(`<time datetime="2026-12-07T19:00:00Z" data-form="date">19:00 UTC</time>`), pages.Time(at, pages.Date, "19:00 UTC"))
+	require.Equal(t, template.HTML(`<time datetime="2026-12-07T19:00:00Z">&lt;19:00&gt;</time>`),
+		pages.Time(at, pages.Near, "<19:00>"))
+	require.Equal(t, template.HTML(`<time datetime="2026-12-07T19:00:00Z" data-form="date">19:00 UTC</time>`),
+		pages.Time(at, pages.Date, "19:00 UTC"))
 }
 
 // TestTimesInBrowser: readers in Moscow and Los Angeles read one instant in their zones and in
@@ -42,10 +44,14 @@ func TestTimesInBrowser(t *testing.T) {
 	newYear := time.Date(now.In(island).Year()+1, 1, 1, 0, 0, 0, 0, island)
 	mux.HandleFunc("GET /{lang}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, `<!doctype html><html lang="%s"><title>x</title><script type="module" src="%s"></script><body>`, r.PathValue("lang"), static.Address("times.js"))
+		_, _ = fmt.Fprintf(w,
+			`<!doctype html><html lang="%s"><title>x</title><script type="module" src="%s"></script><body>`,
+			r.PathValue("lang"), static.Address("times.js"))
 		for _, x := range []template.HTML{
-			pages.Time(at, pages.Near, "in UTC"), pages.Time(at, pages.Date, "in UTC"), pages.Time(at, pages.Hour, "in UTC"),
-			pages.Time(now.Add(-5*time.Minute-30*time.Second), pages.Near, "in UTC"), pages.Time(now.Add(-30*time.Hour), pages.Date, "in UTC"),
+			pages.Time(at, pages.Near, "in UTC"), pages.Time(at, pages.Date, "in UTC"),
+			pages.Time(at, pages.Hour, "in UTC"),
+			pages.Time(now.Add(-5*time.Minute-30*time.Second), pages.Near, "in UTC"),
+			pages.Time(now.Add(-30*time.Hour), pages.Date, "in UTC"),
 			pages.TimeIn(newYear, pages.Date, island.String(), "in UTC"),
 		} {
 			_, _ = io.WriteString(w, "<p>"+string(x)+"</p>")
@@ -63,7 +69,10 @@ func TestTimesInBrowser(t *testing.T) {
 		{"Europe/Moscow", "ru", fmt.Sprintf("8 декабря %d г. в 01:30", year), "01:30", "5 минут назад"},
 		{"America/Los_Angeles", "en", fmt.Sprintf("December 7, %d at 02:30 PM", year), "02:30 PM", "5 minutes ago"},
 	} {
-		p := b.Visit(t, site.URL, browsertest.Variant{Name: "phone", Width: 390, Height: 844, Phone: true, Script: true})
+		p := b.Visit(t, site.URL, browsertest.Variant{
+			Name: "phone", Width: 390,
+			Height: 844, Phone: true, Script: true,
+		})
 		browsertest.Call(p, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: reader.zone})
 		p.GoTo("/" + reader.lang).Sees("document.querySelectorAll('time[title]').length === 6")
 		require.Equal(t, reader.long, read(p, 0))
@@ -75,6 +84,7 @@ func TestTimesInBrowser(t *testing.T) {
 		browsertest.Eval[bool](p, `(document.body.insertAdjacentHTML("beforeend", '<p><time datetime="2020-01-02T03:04:05Z">later</time></p>'), true)`)
 		p.Sees("document.querySelectorAll('time[title]').length === 7 && !document.body.innerText.includes('later')")
 	}
-	plain := b.Visit(t, site.URL, browsertest.Variant{Name: "plain", Width: 390, Height: 844, Phone: true}).GoTo("/en").Reads("in UTC")
+	plain := b.Visit(t, site.URL, browsertest.Variant{Name: "plain", Width: 390, Height: 844, Phone: true}).GoTo(
+		"/en").Reads("in UTC")
 	require.Equal(t, "in UTC", read(plain, 0))
 }

@@ -26,7 +26,8 @@ type Foreign struct {
 // those too that arise before a route is found.
 func (f Foreign) Handler(problem func(http.ResponseWriter, *httpjson.Problem), routes http.Handler) http.Handler {
 	watch := httpjson.Observer{Log: f.Log, Now: f.Now, Telemetry: f.Telemetry, WriteProblem: problem}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(f.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.Buffered(routes))))))
+	return watch.Observe(httpjson.Secure(
+		httpjson.CORS(f.Origins, httpjson.Single(httpjson.JoinQuery(httpjson.Buffered(routes))))))
 }
 
 // MaxFilesBody is how large the body of a request with files may be, in bytes: those of a version,

@@ -215,7 +215,8 @@ func hostOn(t testing.TB, vars []string, o functiontest.Options) *hosted {
 	t.Helper()
 	o.AppRoot, o.Queues, o.Lock = appRoot(t), openAzure(t, vars, true).Queues, 30*time.Second
 	o.Env = append(os.Environ(), vars...)
-	o.Env = append(o.Env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:01")
+	o.Env = append(o.Env, "AUTH_MODE=dev", "AZURE_FUNCTIONS_ENVIRONMENT=Development",
+		"AzureFunctionsJobHost__extensions__queues__maxPollingInterval=00:00:01")
 	h := &hosted{vars: vars, Host: functiontest.Start(t, o)}
 	awaitReady(t, h.url())
 	return h

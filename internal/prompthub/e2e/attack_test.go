@@ -57,7 +57,9 @@ func TestUnderAttack(t *testing.T) {
 	defer stop()
 	var all sync.WaitGroup
 	for i := range unreadAnswers {
-		all.Go(func() { a.hold(ctx, i, "GET /api/v1/prompts?fields=text&limit=20 HTTP/1.1\r\nHost: localhost\r\n\r\n") })
+		all.Go(func() {
+			a.hold(ctx, i, "GET /api/v1/prompts?fields=text&limit=20 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		})
 	}
 	for i := range idleHeads {
 		all.Go(func() {
@@ -74,7 +76,8 @@ func TestUnderAttack(t *testing.T) {
 	slices.Sort(took)
 	require.NotEmpty(t, took)
 	t.Logf("%d requests of a user: median %v, p99 %v, longest %v; %d unread answers, %d idle heads and %d pictures were asked for, %d imports begun; at most %d MiB",
-		len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1], a.unread.Load(), a.heads.Load(), a.pictures.Load(), a.files.Load(), most>>10)
+		len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1], a.unread.Load(), a.heads.Load(),
+		a.pictures.Load(), a.files.Load(), most>>10)
 	require.Empty(t, refused, "of the user's requests")
 	require.Less(t, most, mostMemory)
 	require.Positive(t, a.pictures.Load())
@@ -94,7 +97,9 @@ func from(i int) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%networks))}}
 }
 
-func (a *attackers) send(ctx context.Context, client *http.Client, method, path, who, body string) (int, []byte, error) {
+func (a *attackers) send(ctx context.Context, client *http.Client,
+	method, path, who, body string,
+) (int, []byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, a.l.url()+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -119,11 +124,13 @@ func (a *attackers) send(ctx context.Context, client *http.Client, method, path,
 func (a *attackers) prepare() (picture string) {
 	for i := range 20 {
 		draft, err := json.Marshal(map[string]any{
-			"title": strings.Repeat("W", 190) + strconv.Itoa(i), "description": strings.Repeat("W", 1000), "text": strings.Repeat("中", 2900), "visibility": "public",
+			"title": strings.Repeat("W", 190) + strconv.Itoa(i), "description": strings.Repeat("W", 1000),
+			"text": strings.Repeat("中", 2900), "visibility": "public",
 			"config": map[string]string{"a": strings.Repeat("中", 60000)},
 		})
 		require.NoError(a.t, err)
-		status, b, err := a.send(a.t.Context(), http.DefaultClient, http.MethodPost, "/api/v1/prompts", "eve", string(draft))
+		status, b, err := a.send(a.t.Context(), http.DefaultClient, http.MethodPost,
+			"/api/v1/prompts", "eve", string(draft))
 		require.NoError(a.t, err)
 		require.Equal(a.t, http.StatusCreated, status, string(b))
 		var made struct{ ID string }
@@ -185,7 +192,8 @@ func (a *attackers) imports(ctx context.Context) {
 	require.NoError(a.t, z.Close())
 	for ctx.Err() == nil {
 		a.files.Add(1)
-		_, _, _ = a.send(ctx, http.DefaultClient, http.MethodPost, "/api/v1/import?dryRun=true&file=a.zip", "mallory", b.String())
+		_, _, _ = a.send(ctx, http.DefaultClient, http.MethodPost, "/api/v1/import?dryRun=true&file=a.zip", "mallory",
+			b.String())
 		select {
 		case <-ctx.Done():
 		case <-time.After(100 * time.Millisecond):

@@ -93,7 +93,8 @@ func newStageOfBlocks(t *testing.T) stageOfBlocks {
 	}
 	s.env = append(s.env, "ROOT="+top, "REAL_MAKE="+tools["make"], "REAL_CURL="+tools["curl"], "GOPROXY=off",
 		"GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-w", // linking for debuggers takes twice as long
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_COMMITTER_NAME=Ann",
+		"GIT_COMMITTER_EMAIL=ann@example.org",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 	if out, err := s.script(t, t.TempDir(), "true"); err != nil {
 		missing(t, "this system gives no network and no file system of its own to a process (unshare): "+out)
@@ -121,7 +122,8 @@ func (s stageOfBlocks) script(t *testing.T, dir, text string) (string, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append([]string{
 		"WORK=" + dir, "SCRIPT=" + file, "HOME=" + dir, "GOBIN=" + filepath.Join(dir, "gobin"), "BLOCK=before",
-		"PATH=" + filepath.Join(s.stands, "bin") + ":" + filepath.Join(dir, "gobin") + ":" + os.Getenv("PATH") + ":/usr/local/bin:/usr/sbin:/sbin",
+		"PATH=" + filepath.Join(s.stands, "bin") + ":" + filepath.Join(dir, "gobin") + ":" + os.Getenv("PATH") +
+			":/usr/local/bin:/usr/sbin:/sbin",
 	}, s.env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -193,7 +195,8 @@ func TestBlocksOfDocuments(t *testing.T) {
 	t.Parallel()
 	s := newStageOfBlocks(t)
 	inputs.Packages(t, "./handler", "./stage", "./apps/...")
-	inputs.Files(t, "README.md", "docs", "apps", "deploy", "functions", "host.json", "infra", "Makefile", "internal/prompthub/e2e/testdata/blocks")
+	inputs.Files(t, "README.md", "docs", "apps", "deploy", "functions", "host.json", "infra", "Makefile",
+		"internal/prompthub/e2e/testdata/blocks")
 	all, count := documents(t, s), 0
 	var stoodIn, looked atomic.Int32
 	t.Run("documents", func(t *testing.T) {
@@ -233,7 +236,10 @@ func TestMistakesInBlocksAreFound(t *testing.T) {
 		{"-zip dist/", "-zipp dist/", "flag provided but not defined: -zipp"},
 		{"bin/handler backup ", "bin/handler backup --all ", "flag provided but not defined: -all"},
 		// What it was once: azd prints an error where the value belongs.
-		{`"$(azd env get-value QUEUE_PREFIX)"`, `"$(azd env get-value QUEUES 2>/dev/null || echo prompthub-)"`, "setting QUEUE_PREFIX is "},
+		{
+			`"$(azd env get-value QUEUE_PREFIX)"`, `"$(azd env get-value QUEUES 2>/dev/null || echo prompthub-)"`,
+			"setting QUEUE_PREFIX is ",
+		},
 	} {
 		require.Equal(t, 1, strings.Count(string(text), f.from), f.from)
 		var planted []block
@@ -252,7 +258,8 @@ func TestMistakesInBlocksAreFound(t *testing.T) {
 // Commands are fenced as sh, so that they are run.
 func TestCommandsAreFencedAsSh(t *testing.T) {
 	t.Parallel()
-	command := regexp.MustCompile(`(?m)^\s*(\$ )?(sudo|az|azd|curl|docker|export|git|go|make|npx|claude|prompthub|bin/handler|handler)\s`)
+	command := regexp.MustCompile(
+		`(?m)^\s*(\$ )?(sudo|az|azd|curl|docker|export|git|go|make|npx|claude|prompthub|bin/handler|handler)\s`)
 	top, err := inputs.Root()
 	require.NoError(t, err)
 	for _, pattern := range []string{"README.md", "docs/*.md", "apps/*/README.md"} {

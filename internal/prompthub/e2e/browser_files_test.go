@@ -38,7 +38,8 @@ var harmful = []string{
 
 func skillFiles(t *testing.T, b browser, base string, v browsertest.Variant, name string) {
 	shown := shower(t, v)
-	head := "---\nname: " + name + "\ndescription: Fills the forms of PDF files. Use it where somebody has a form and values.\n---\n\n"
+	head := "---\nname: " + name +
+		"\ndescription: Fills the forms of PDF files. Use it where somebody has a form and values.\n---\n\n"
 	files := append([]string{
 		name + "/SKILL.md", head + "# Fill in a form\n\nRun `scripts/fill.py` with the form and the values.\n",
 		name + "/scripts/fill.py", "#!/usr/bin/env python3\nimport sys\n\n\ndef fill(form, values):\n    return form.format(**values)\n\n\nprint(fill(sys.argv[1], {}))\n",
@@ -47,7 +48,8 @@ func skillFiles(t *testing.T, b browser, base string, v browsertest.Variant, nam
 	ann := suspicious(b.visit(t, base, v).signIn("Ann", false))
 	ann.goTo("/app/prompts/new").click("#upload summary")
 	shown(ann, "upload of a skill")
-	ann.chooseBytes("skill.zip", zipOf(t, files)).click("#upload [name=public]").click("#upload .primary").reads("The prompt is saved").reads("Files (6)").reads("This skill contains 1 script")
+	ann.chooseBytes("skill.zip", zipOf(t, files)).click("#upload [name=public]").click("#upload .primary").reads(
+		"The prompt is saved").reads("Files (6)").reads("This skill contains 1 script")
 	shown(ann, "prompt with files")
 	page := eval[string](ann, "location.pathname")
 
@@ -56,7 +58,9 @@ func skillFiles(t *testing.T, b browser, base string, v browsertest.Variant, nam
 	ann.click("main a[href*='fill.py']").reads("#!/usr/bin/env python3").reads("executable")
 	shown(ann, "script")
 	for i := 0; i < len(harmful); i += 2 {
-		ann.goTo(page + "/files").click(fmt.Sprintf("main .tree li:has(a[href*=%q]) a", []string{"page.html", "picture.svg", "notes"}[i/2])).reads("Download")
+		ann.goTo(page + "/files").click(
+			fmt.Sprintf("main .tree li:has(a[href*=%q]) a", []string{"page.html", "picture.svg", "notes"}[i/2])).reads(
+			"Download")
 		require.Empty(t, eval[[]string](ann, "[...(window.fired ?? []), ..."+inert+"(document)]"), harmful[i])
 		require.Contains(t, eval[string](ann, "document.querySelector('main').textContent"), "alert(1)")
 		got := eval[[]string](ann, `(async () => {
@@ -71,13 +75,17 @@ func skillFiles(t *testing.T, b browser, base string, v browsertest.Variant, nam
 	ann.goTo(page).click("#release button").reads("Programs and assistants get this version now.")
 	ann.goTo(page + "/files?path=scripts%2Ffill.py").click(".manage details summary")
 	shown(ann, "script edited")
-	ann.write("#text", "#!/usr/bin/env python3\nprint('filled')\n").write("#why", "Simpler").click("[value=save]").reads("The file is saved, in a new version.").reads("print('filled')")
+	ann.write("#text", "#!/usr/bin/env python3\nprint('filled')\n").write("#why", "Simpler").click(
+		"[value=save]").reads("The file is saved, in a new version.").reads("print('filled')")
 	ann.goTo(page + "/compare?from=1&to=2").reads("scripts/fill.py").reads("print('filled')")
 	shown(ann, "one file compared")
 	collectAndRecall(ann, shown, page, "Forms, "+v.Name)
-	ann.goTo(page+"/files").click(".aside details summary").write("#name", "references/terms.md").write("#text", "# Terms\n\n**form**: what has fields\n").click("[value=save]").reads("The file is saved").reads("Terms")
-	ann.goTo(page + "/files?path=picture.svg").click(".manage details:last-child summary").click("[value=remove]").reads("The file is removed").reads("references")
-	ann.goTo(page + "/compare?from=1&to=4").reads("scripts/fill.py").reads("references/terms.md").reads("added").reads("removed")
+	ann.goTo(page+"/files").click(".aside details summary").write("#name", "references/terms.md").write("#text",
+		"# Terms\n\n**form**: what has fields\n").click("[value=save]").reads("The file is saved").reads("Terms")
+	ann.goTo(page + "/files?path=picture.svg").click(".manage details:last-child summary").click(
+		"[value=remove]").reads("The file is removed").reads("references")
+	ann.goTo(page + "/compare?from=1&to=4").reads("scripts/fill.py").reads(
+		"references/terms.md").reads("added").reads("removed")
 	require.Empty(t, eval[[]string](ann, "[...(window.fired ?? []), ..."+inert+"(document)]"))
 	shown(ann, "files compared")
 	ann.Calm()
@@ -86,10 +94,12 @@ func skillFiles(t *testing.T, b browser, base string, v browsertest.Variant, nam
 // collectAndRecall puts a skill of two versions, of which the first is released, into a new
 // collection, releases the second, recalls it, and takes the recall back.
 func collectAndRecall(ann *tab, shown func(*tab, string), page, name string) {
-	ann.goTo(page).click("#share summary").click("#share a[href$='/collect']").reads("Into a collection").reads("of the 8,000 characters")
+	ann.goTo(page).click("#share summary").click("#share a[href$='/collect']").reads(
+		"Into a collection").reads("of the 8,000 characters")
 	ann.click("main a.button").write("#name", name).write("#about", "What an office fills in")
 	shown(ann, "new collection")
-	ann.click("main form.stack .primary").reads("The collection is there.").reads("Fills the forms of PDF files").reads("version 1").reads("of 8,000 characters")
+	ann.click("main form.stack .primary").reads("The collection is there.").reads("Fills the forms of PDF files").reads(
+		"version 1").reads("of 8,000 characters")
 	shown(ann, "collection")
 	collection := eval[string](ann, "location.pathname")
 	ann.goTo(page + "/collect").reads(name).reads("is in it")
@@ -98,21 +108,28 @@ func collectAndRecall(ann *tab, shown func(*tab, string), page, name string) {
 	live := func(n int) string { // its word "version" is left out on a phone
 		return fmt.Sprintf("document.querySelector('.state.live').textContent === 'live: version %d'", n)
 	}
-	ann.goTo(page).sees(live(1)).sees("document.querySelector('.state.draft')").click("#release button").reads("Programs and assistants get this version now.").sees(live(2))
+	ann.goTo(page).sees(live(1)).sees("document.querySelector('.state.draft')").click("#release button").reads(
+		"Programs and assistants get this version now.").sees(live(2))
 	shown(ann, "skill released")
 	ann.goTo(collection).reads("version 2")
 	const recall = ".manage details:has(form[action$='/recall'])"
 	ann.goTo(page + "/versions/2").click(recall + " summary")
 	shown(ann, "before a recall")
-	ann.write("#reason", "It fills in <b>wrong</b> fields").click(recall + " button").reads("The version is recalled").reads("It fills in <b>wrong</b> fields")
+	ann.write("#reason", "It fills in <b>wrong</b> fields").click(recall + " button").reads(
+		"The version is recalled").reads("It fills in <b>wrong</b> fields")
 	shown(ann, "version recalled")
-	ann.goTo(page + "/versions").sees("document.querySelector('.editions li .badge + .badge')?.textContent === 'recalled'").reads("It fills in <b>wrong</b> fields")
+	ann.goTo(page + "/versions").sees(
+		"document.querySelector('.editions li .badge + .badge')?.textContent === 'recalled'").reads(
+		"It fills in <b>wrong</b> fields")
 	ann.sees("document.querySelector('.editions li:last-child .label')?.textContent === 'production'") // on version 1
 	shown(ann, "versions, one recalled")
-	ann.goTo(page).reads("Version 2 was recalled: programs and assistants get version 1.").sees(live(1)).sees("!document.querySelector('#release, .state.draft')")
+	ann.goTo(page).reads("Version 2 was recalled: programs and assistants get version 1.").sees(live(1)).sees(
+		"!document.querySelector('#release, .state.draft')")
 	shown(ann, "skill recalled")
-	ann.goTo(collection).sees("[...document.querySelectorAll('.collected .meta span')].some(e => e.textContent === 'version 1')")
-	ann.goTo(page).click("main a[href$='/versions/2']").click("form[action$='/reinstate'] button").reads("The recall is taken back.").sees("!document.querySelector('form[action$=\"/reinstate\"]')")
+	ann.goTo(collection).sees(
+		"[...document.querySelectorAll('.collected .meta span')].some(e => e.textContent === 'version 1')")
+	ann.goTo(page).click("main a[href$='/versions/2']").click("form[action$='/reinstate'] button").reads(
+		"The recall is taken back.").sees("!document.querySelector('form[action$=\"/reinstate\"]')")
 	shown(ann, "recall taken back")
 	ann.goTo(page).sees(live(2))
 }

@@ -162,7 +162,8 @@ func hostilePages(p *tab, h attack, n int) {
 	p.T.Helper()
 	author := user{t: p.T, url: p.Base, name: h.author}
 	var made shown
-	author.do(201, "POST", "/prompts", map[string]any{"title": h.title, "text": h.text, "tags": []string{"text"}, "visibility": "public"}, &made)
+	author.do(201, "POST", "/prompts",
+		map[string]any{"title": h.title, "text": h.text, "tags": []string{"text"}, "visibility": "public"}, &made)
 	p.as(h.author)
 	shape := n % len(shapes)
 	open := shape == n/len(shapes)%len(shapes)
@@ -173,7 +174,8 @@ func hostilePages(p *tab, h attack, n int) {
 		require.Equal(p.T, []string{h.text}, looks(p, open, path+"/edit", "#text"))
 		looks(p, open, "/app/mine")
 	case 1:
-		user{t: p.T, url: p.Base, name: "reader"}.do(204, "PUT", "/prompts/"+made.ID+"/hidden", map[string]string{"reason": h.title}, nil, "X-Dev-Roles", "admin")
+		user{t: p.T, url: p.Base, name: "reader"}.do(204, "PUT", "/prompts/"+made.ID+"/hidden",
+			map[string]string{"reason": h.title}, nil, "X-Dev-Roles", "admin")
 		looks(p, open, path)
 	}
 }
@@ -239,10 +241,14 @@ func hostileAddresses(p *tab, base string) {
 	for i, payload := range payloads {
 		armed := strings.ReplaceAll(payload, "FIRE", "alert(1)")
 		if len(armed) <= 60 && line(armed) == armed {
-			root.do(200, "PUT", fmt.Sprintf("/tags/hostile-%d", i), map[string]any{"displayName": armed}, nil, "X-Dev-Roles", "admin")
+			root.do(200, "PUT", fmt.Sprintf("/tags/hostile-%d", i), map[string]any{"displayName": armed}, nil,
+				"X-Dev-Roles", "admin")
 		}
 		q := url.QueryEscape(armed)
-		for j, path := range []string{"/app?q=" + q + "&sort=" + q + "&tag=x&cursor=" + q + "&done=" + q, "/app/mine?show=" + q + "&done=" + q + "&q=" + q, "/app/signin?back=" + q} {
+		for j, path := range []string{
+			"/app?q=" + q + "&sort=" + q + "&tag=x&cursor=" + q + "&done=" + q,
+			"/app/mine?show=" + q + "&done=" + q + "&q=" + q, "/app/signin?back=" + q,
+		} {
 			looks(p, i%6 == 2*j, path)
 		}
 	}

@@ -19,7 +19,9 @@ func TestBrowserReview(t *testing.T) {
 	a := startLocal(t, "embedded")
 	for i, v := range variants {
 		if full() || i == 0 || i == 3 {
-			t.Run(v.Name, func(t *testing.T) { review(t, b, a.url(), v, []string{"letters", "notes", "calls", "forms"}[i]) })
+			t.Run(v.Name, func(t *testing.T) {
+				review(t, b, a.url(), v, []string{"letters", "notes", "calls", "forms"}[i])
+			})
 		}
 	}
 }
@@ -56,49 +58,62 @@ func shower(t *testing.T, v browsertest.Variant) func(p *tab, name string) {
 func review(t *testing.T, b browser, base string, v browsertest.Variant, handle string) {
 	shown := shower(t, v)
 	cat := b.visit(t, base, v).signInOf("editors", "Cat")
-	cat.goTo("/app/prompts/new").write("#title", "Mine").write("#text", "text").click("form#write .primary").reads("Mine")
+	cat.goTo("/app/prompts/new").write("#title", "Mine").write("#text", "text").click(
+		"form#write .primary").reads("Mine")
 	ann := b.visit(t, base, v).signInOf("editors", "Ann")
-	ann.goTo("/app/w").write("#name", "Letters <b>שלום</b>").write("#handle", handle).click("main .stack .primary").reads("The workspace is there.")
+	ann.goTo("/app/w").write("#name", "Letters <b>שלום</b>").write("#handle", handle).click(
+		"main .stack .primary").reads("The workspace is there.")
 	ann.goTo("/app/w/"+handle+"/members").click("details:has(#directory) summary").write("#directory", "editors")
 	shown(ann, "a group to add")
 	ann.sees("document.querySelector('details:has(#directory)').open || (document.querySelector('details:has(#directory)').open = true)")
-	ann.sees("(document.querySelector('#directory-role').value = 'publisher')").click("details:has(#directory) button").reads("The member has this role now.")
+	ann.sees("(document.querySelector('#directory-role').value = 'publisher')").click(
+		"details:has(#directory) button").reads("The member has this role now.")
 	ann.reads("everybody in this group of the directory")
 	ann.goTo("/app/w/"+handle+"/settings").write("#label1", "production").write("#approvals1", "1")
 	shown(ann, "rules, new")
-	ann.click(".ruling .primary").reads("The rules are saved.").sees("document.querySelector('#label1').value === 'production'")
+	ann.click(".ruling .primary").reads("The rules are saved.").sees(
+		"document.querySelector('#label1').value === 'production'")
 
-	ann.goTo("/app/prompts/new?owner="+handle).write("#title", "Greeting <i>").write("#text", "Hello {{name}},\n\nhow can we help?\n\nYours").click("form#write .primary").reads("The prompt is saved.")
+	ann.goTo("/app/prompts/new?owner="+handle).write("#title", "Greeting <i>").write("#text",
+		"Hello {{name}},\n\nhow can we help?\n\nYours").click("form#write .primary").reads("The prompt is saved.")
 	page := eval[string](ann, "location.pathname")
 	ann.reads("live: nothing").sees("!document.querySelector('#release')")
 	ann.click("#propose > summary").sees("document.querySelector('#propose[open]')")
 	shown(ann, "propose on the page of a prompt")
 	ann.sees("document.querySelector('#propose[open]') || (document.querySelector('#propose').open = true)")
-	ann.write("#propose textarea", "The first one").click("#propose .primary").reads("The version is proposed.").reads("1 approval is missing").reads("You are one of its authors")
+	ann.write("#propose textarea", "The first one").click("#propose .primary").reads("The version is proposed.").reads(
+		"1 approval is missing").reads("You are one of its authors")
 	at := eval[string](ann, "location.pathname")
 	ann.sees("!document.querySelector('[value=approve]')")
 	shown(ann, "proposal of one's own")
 
-	cat.goTo("/app/w/" + handle).sees("/Review\\s+1/.test(document.querySelector('nav.choices').textContent)").click("nav.choices a[href$='/review']").reads("Greeting <i>")
+	cat.goTo("/app/w/" + handle).sees("/Review\\s+1/.test(document.querySelector('nav.choices').textContent)").click(
+		"nav.choices a[href$='/review']").reads("Greeting <i>")
 	shown(cat, "queue")
-	cat.click("main nav[aria-label='Which proposals'] a:last-child").sees("location.search === '?for=me'").reads("Greeting <i>")
+	cat.click("main nav[aria-label='Which proposals'] a:last-child").sees(
+		"location.search === '?for=me'").reads("Greeting <i>")
 	cat.click(".editions h2 a").sees("location.pathname === '" + at + "'").reads("how can we help?")
 	shown(cat, "proposal to review")
 	cat.click("#review [value=comment]").sees("document.querySelector('#text-wrong, #text:invalid')")
-	cat.write("#text", "Say <b>dear</b>, please.").click("#review [value=changes]").reads("You asked for changes.").reads("Say <b>dear</b>, please.")
+	cat.write("#text", "Say <b>dear</b>, please.").click("#review [value=changes]").reads(
+		"You asked for changes.").reads("Say <b>dear</b>, please.")
 	shown(cat, "changes asked for")
 
-	ann.goTo(page+"/edit").write("#text", "Dear {{name}},\n\nhow can we help?\n\nYours").write("#message", "Kinder").click("form#write .primary").reads("Your changes are saved.")
-	ann.click("#proposed").reads("Say <b>dear</b>, please.").click("form[action$='/version'] button").reads("The proposal is for this version now").reads("of an earlier version")
+	ann.goTo(page+"/edit").write("#text", "Dear {{name}},\n\nhow can we help?\n\nYours").write("#message",
+		"Kinder").click("form#write .primary").reads("Your changes are saved.")
+	ann.click("#proposed").reads("Say <b>dear</b>, please.").click("form[action$='/version'] button").reads(
+		"The proposal is for this version now").reads("of an earlier version")
 	shown(ann, "proposed anew")
 	cat.click("#review [value=approve]").reads("another digest than you read") // she had the page open
 	shown(cat, "the version changed meanwhile")
 	cat.click("#review [value=approve]").reads("That was the last approval").reads("It was approved by cat")
 	shown(cat, "approved")
-	ann.goTo(page).sees("/live:\\s*(version\\s+)?2/.test(document.querySelector('.state.live').textContent)").sees("!document.querySelector('#propose, #proposed')")
+	ann.goTo(page).sees("/live:\\s*(version\\s+)?2/.test(document.querySelector('.state.live').textContent)").sees(
+		"!document.querySelector('#propose, #proposed')")
 	ann.goTo(page + "/labels?label=production").reads("Put on version 2 by cat")
 	shown(ann, "labels with a rule")
-	ann.write("main .put #label", "production").write("main .put #version", "1").click("main .put button").reads("only by a proposal").reads("Propose version 1 for production")
+	ann.write("main .put #label", "production").write("main .put #version", "1").click("main .put button").reads(
+		"only by a proposal").reads("Propose version 1 for production")
 	shown(ann, "refused in place")
 	ann.goTo(page + "/proposals").reads("Proposal 1: version 2 for production")
 	shown(ann, "proposals")
@@ -114,14 +129,17 @@ func review(t *testing.T, b browser, base string, v browsertest.Variant, handle 
 	}
 	ann.goTo("/app/w/" + handle + "/events")
 	for _, sentence := range []string{
-		"ann made the workspace", "ann added everybody in the group editors of the directory as a publisher", "ann changed the rules of labels", "ann wrote greeting",
+		"ann made the workspace", "ann added everybody in the group editors of the directory as a publisher",
+		"ann changed the rules of labels", "ann wrote greeting",
 		"ann proposed version 1 of greeting", "cat asked for changes of version 1", "ann saved version 2 of greeting",
-		"ann proposed version 2 of greeting", "cat approved version 2 of greeting", "cat put production on version 2 of greeting",
+		"ann proposed version 2 of greeting", "cat approved version 2 of greeting",
+		"cat put production on version 2 of greeting",
 	} {
 		ann.reads(sentence)
 	}
 	shown(ann, "events")
-	ann.write("#by", "cat").click("main form.events button").sees("!document.querySelector('main').textContent.includes('ann wrote')").reads("cat approved version 2")
+	ann.write("#by", "cat").click("main form.events button").sees(
+		"!document.querySelector('main').textContent.includes('ann wrote')").reads("cat approved version 2")
 	for _, p := range []*tab{ann, cat} {
 		p.Calm()
 	}

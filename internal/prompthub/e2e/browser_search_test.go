@@ -31,7 +31,9 @@ func TestBrowserSearch(t *testing.T) {
 	} {
 		ann.do(201, "POST", "/prompts", json.RawMessage(p), nil)
 	}
-	user{t: t, url: a.url(), name: "Bob"}.do(201, "POST", "/prompts", json.RawMessage(`{"title":"Harbour pilot","text":"Brings ships in, through salt and tides.","visibility":"private"}`), nil)
+	user{t: t, url: a.url(), name: "Bob"}.do(201, "POST", "/prompts",
+		json.RawMessage(
+			`{"title":"Harbour pilot","text":"Brings ships in, through salt and tides.","visibility":"private"}`), nil)
 	offered(t, a.url())
 	source := browsertest.Axe(t)
 	for _, v := range variants {
@@ -39,18 +41,22 @@ func TestBrowserSearch(t *testing.T) {
 		p.signIn("Bob", false)
 		looks := func(name string) {
 			p.Shots("search " + name)
-			require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"), 0.0, "wider than the window")
+			require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"),
+				0.0, "wider than the window")
 			if v.Script { // axe-core is one
 				browsertest.Accessible(p.Tab, source, "search "+name)
 			}
 		}
 		shows := func(q string, titles ...string) {
 			p.goTo("/app?q=" + q)
-			p.sees("[...document.querySelectorAll('.card h2')].map(h => h.textContent).sort().join() === " + strconv.Quote(strings.Join(titles, ",")))
+			p.sees("[...document.querySelectorAll('.card h2')].map(h => h.textContent).sort().join() === " +
+				strconv.Quote(strings.Join(titles, ",")))
 		}
 		shows("%22code+reviewer%22", "Code reviewer", "Sea poet")
-		require.Equal(t, []string{"Code reviewer", "code reviewer"}, eval[[]string](p, "[...document.querySelectorAll('.card mark')].map(m => m.textContent)"))
-		require.Equal(t, "in the text", eval[string](p, "document.querySelector('.card:has(.badge) .badge').textContent"))
+		require.Equal(t, []string{"Code reviewer", "code reviewer"},
+			eval[[]string](p, "[...document.querySelectorAll('.card mark')].map(m => m.textContent)"))
+		require.Equal(t, "in the text",
+			eval[string](p, "document.querySelector('.card:has(.badge) .badge').textContent"))
 		looks("phrase")
 		shows("author:%22ann+lee%22+poet", "Sea poet")
 		looks("author")
@@ -58,7 +64,8 @@ func TestBrowserSearch(t *testing.T) {
 		require.Equal(t, "翻译", eval[string](p, "document.querySelector('.card h2 mark').textContent"))
 		looks("Chinese")
 		shows("salt", "Harbour pilot", "Sea poet")
-		require.Equal(t, "Harbour pilot", eval[string](p, "document.querySelector('.card:has([title=\"Only you see it\"]) h2')?.textContent"))
+		require.Equal(t, "Harbour pilot",
+			eval[string](p, "document.querySelector('.card:has([title=\"Only you see it\"]) h2')?.textContent"))
 		looks("private")
 		shows("revewer", "Code reviewer", "Reviewer of any code", "Sea poet")
 		p.reads("in place of")
@@ -106,11 +113,13 @@ func byKeys(p *tab) {
 		return "document.activeElement.textContent.includes(" + strconv.Quote(text) + ")"
 	}
 	p.goTo("/app").sees("document.querySelectorAll('.card').length === 4 && document.querySelector('.rail')")
-	p.click("#q").press("lee").sees(listed("q=lee", "document.querySelector('.offers')?.textContent.includes('Ann Lee')"))
+	p.click("#q").press("lee").sees(
+		listed("q=lee", "document.querySelector('.offers')?.textContent.includes('Ann Lee')"))
 	p.press(kb.ArrowDown).sees(at("Ann Lee")).press(kb.Escape).sees("document.activeElement.id === 'q'")
 	p.press(kb.ArrowDown).sees(at("Ann Lee")).press(kb.Enter).sees("document.querySelector('main').dataset.page === 'author' && document.querySelectorAll('.card').length === 4")
 	p.goTo("/app").sees("document.querySelectorAll('.card').length === 4 && document.querySelector('.rail')")
-	p.click("#q").press("reviewer deve").sees(listed("q=reviewer+deve", "document.querySelector('.offers a')?.textContent.includes('Development')"))
+	p.click("#q").press("reviewer deve").sees(
+		listed("q=reviewer+deve", "document.querySelector('.offers a')?.textContent.includes('Development')"))
 	p.press(kb.ArrowDown).sees(at("Development")).press(kb.Enter)
 	p.sees(listed("q=reviewer&tag=development", "document.activeElement.id === 'q' && document.activeElement.value === 'reviewer' && document.querySelectorAll('.card').length === 2"))
 	p.press(kb.ArrowDown).sees("document.activeElement.closest('.card h2')")

@@ -31,7 +31,8 @@ func TestBrowserSignIn(t *testing.T) {
 		Redirects: []string{a.url() + "/app/signin/callback"}, Logouts: []string{a.url() + "/app"},
 		TokenSeconds: 1, // so that sessions are renewed while the test looks
 	})
-	a.vars = append(oidcSettings(provider.Issuer, a.url()), "OIDC_SCOPES=openid,profile,groups", "OIDC_ADMIN=groups="+authtest.AdminGroup, "PUBLIC_READ=true")
+	a.vars = append(oidcSettings(provider.Issuer, a.url()), "OIDC_SCOPES=openid,profile,groups",
+		"OIDC_ADMIN=groups="+authtest.AdminGroup, "PUBLIC_READ=true")
 	a.start(t)
 	for _, v := range []browsertest.Variant{variants[0], variants[3]} {
 		t.Run(v.Name, func(t *testing.T) {
@@ -47,8 +48,10 @@ func TestBrowserSignIn(t *testing.T) {
 // requests as come: each is charged for its time, so a slow machine would have some refused.
 func oidcSettings(issuer, public string) []string {
 	return []string{
-		"AUTH_MODE=oidc", "OIDC_ISSUER=" + issuer, "OIDC_CLIENT_ID=" + authtest.ClientID, "OIDC_CLIENT_SECRET=" + authtest.ClientSecret,
-		"PUBLIC_URL=" + public, "SESSION_KEYS=" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "LIMIT_WRITES=-1", "LIMIT_READS=-1",
+		"AUTH_MODE=oidc", "OIDC_ISSUER=" + issuer, "OIDC_CLIENT_ID=" + authtest.ClientID,
+		"OIDC_CLIENT_SECRET=" + authtest.ClientSecret,
+		"PUBLIC_URL=" + public, "SESSION_KEYS=" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
+		"LIMIT_WRITES=-1", "LIMIT_READS=-1",
 	}
 }
 
@@ -75,7 +78,8 @@ func signedIn(p *tab, provider *authtest.Provider) {
 	p.goTo("/app/mine").reads(askedToSignIn)
 	p.throughProvider("").reads("Ann") // a user who is signed in at the provider is not asked again
 	p.click(".menu summary").click(".menu form button").reads("You are signed out here.")
-	p.click("main a[href*='/session/end']").sees("location.origin == '" + provider.Issuer + "'").click("button[name=logout]")
+	p.click("main a[href*='/session/end']").sees("location.origin == '" + provider.Issuer + "'").click(
+		"button[name=logout]")
 	p.sees("location.pathname == '/app'").reads("Sign in")
 	if p.V.Script {
 		p.write("#q", "signed").sees("document.querySelector('[data-back]').search === '?back=%2Fapp%3Fq%3Dsigned'")
@@ -172,7 +176,8 @@ func (p *tab) answer(name string) *tab {
 	p.T.Helper()
 	p.write("[name=login]", name).write("[name=password]", "any")
 	provider := eval[string](p, "location.origin")
-	p.click("[type=submit]").sees("location.origin !== '" + provider + "' || document.querySelector('form input[value=consent]')")
+	p.click("[type=submit]").sees("location.origin !== '" + provider +
+		"' || document.querySelector('form input[value=consent]')")
 	if eval[string](p, "location.origin") == provider {
 		p.click("[type=submit]").sees("location.origin !== '" + provider + "'")
 	}

@@ -62,8 +62,12 @@ func TestBrowserUnderTheHost(t *testing.T) {
 // outside sends what the host would send to a trigger: no spelling of a path below the pages leads
 // there.
 func outside(t *testing.T, base string) {
-	for _, path := range []string{"/anti-entropy", "/app/anti-entropy", "/app/../anti-entropy", "/app/..%5Canti-entropy", "/app/%2e%2e/anti-entropy", "/app/%2e%2e%5cpurge", "/%61nti-entropy"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base, strings.NewReader(`{"Data":{},"Metadata":{}}`))
+	for _, path := range []string{
+		"/anti-entropy", "/app/anti-entropy", "/app/../anti-entropy",
+		"/app/..%5Canti-entropy", "/app/%2e%2e/anti-entropy", "/app/%2e%2e%5cpurge", "/%61nti-entropy",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base,
+			strings.NewReader(`{"Data":{},"Metadata":{}}`))
 		require.NoError(t, err)
 		r.URL.Opaque = path
 		r.Header.Set("Content-Type", "application/json")
@@ -110,10 +114,13 @@ func pages(t *testing.T, b browser, base string, v browsertest.Variant) {
 // suggested asks for tags where a prompt is written, and takes one.
 func suggested(p *tab) {
 	p.T.Helper()
-	p.goTo("/app/prompts/new").write("#title", "On writing").click("#suggest").reads("These fit best:").sees("document.activeElement.id === 'suggest'")
-	p.click(".suggested label:has([value=writing])").sees("document.querySelector('.suggested [value=writing]').checked")
+	p.goTo("/app/prompts/new").write("#title", "On writing").click("#suggest").reads("These fit best:").sees(
+		"document.activeElement.id === 'suggest'")
+	p.click(".suggested label:has([value=writing])").sees(
+		"document.querySelector('.suggested [value=writing]').checked")
 	p.sees("document.querySelector('#title').value === 'On writing'").shot("suggested tags")
-	p.write("#text", "Write to {{who}}.").click("form#write .primary").reads("The prompt is saved").sees("document.querySelector('.tag[href*=\"tag=writing\"]')")
+	p.write("#text", "Write to {{who}}.").click("form#write .primary").reads("The prompt is saved").sees(
+		"document.querySelector('.tag[href*=\"tag=writing\"]')")
 }
 
 // browse pages, filters and searches, and votes on what it finds.
@@ -123,14 +130,19 @@ func browse(p *tab) {
 	first := eval[string](p, "document.querySelector('.cards > li').id")
 	require.Regexp(p.T, "^1–20( of [0-9]+)?$", eval[string](p, "document.querySelector('#place').textContent"))
 	p.click(".next a")
-	p.sees(fmt.Sprintf("document.querySelector('#place').textContent.startsWith(%q)", map[bool]string{true: "1–40", false: "21–40"}[p.V.Script]))
+	p.sees(fmt.Sprintf("document.querySelector('#place').textContent.startsWith(%q)",
+		map[bool]string{true: "1–40", false: "21–40"}[p.V.Script]))
 	if p.V.Script {
-		p.sees("document.querySelectorAll('.card').length === 40").sees("document.activeElement.closest('.cards > li:nth-child(21)')")
-		require.Equal(p.T, 40, eval[int](p, "new Set([...document.querySelectorAll('.cards > li')].map(li => li.id)).size"))
+		p.sees("document.querySelectorAll('.card').length === 40").sees(
+			"document.activeElement.closest('.cards > li:nth-child(21)')")
+		require.Equal(p.T, 40, eval[int](p,
+			"new Set([...document.querySelectorAll('.cards > li')].map(li => li.id)).size"))
 		eval[bool](p, "window.left = true, location.reload(), true")
-		p.sees("!window.left && document.querySelectorAll('.card').length === 40").sees(fmt.Sprintf("document.getElementById(%q)", first))
+		p.sees("!window.left && document.querySelectorAll('.card').length === 40").sees(
+			fmt.Sprintf("document.getElementById(%q)", first))
 	} else {
-		p.sees("new URL(location).searchParams.has('cursor')").sees("document.querySelectorAll('.card').length === 20").sees(fmt.Sprintf("!document.getElementById(%q)", first))
+		p.sees("new URL(location).searchParams.has('cursor')").sees(
+			"document.querySelectorAll('.card').length === 20").sees(fmt.Sprintf("!document.getElementById(%q)", first))
 		p.click(".start a").sees("!new URL(location).searchParams.has('cursor')")
 	}
 
@@ -138,19 +150,23 @@ func browse(p *tab) {
 		p.goTo("/app").click(fmt.Sprintf(".choices a:nth-child(%d)", i+2)).sees(fmt.Sprintf("new URL(location).searchParams.get('sort') === %q && document.querySelector('.choices [aria-current]').search.includes(%[1]q)", order))
 		p.sees("document.querySelectorAll('.card').length === 20").shot("order " + order)
 	}
-	p.goTo("/app").click(p.narrowing()).sees("document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
+	p.goTo("/app").click(p.narrowing()).sees(
+		"document.querySelector('.tag.on') && new URL(location).searchParams.get('tag')")
 	tag := eval[string](p, "new URL(location).searchParams.get('tag')")
-	p.sees(fmt.Sprintf("document.querySelector('link[rel=alternate]').getAttribute('href') === '/app/feed.atom?tag=%s'", tag))
+	p.sees(fmt.Sprintf("document.querySelector('link[rel=alternate]').getAttribute('href') === '/app/feed.atom?tag=%s'",
+		tag))
 	var tagged struct{ Items []shown }
 	user{t: p.T, url: p.Base, name: "Ann"}.do(200, "GET", "/prompts?limit=20&tag="+tag, nil, &tagged)
 	var ids []string
 	for _, item := range tagged.Items {
 		ids = append(ids, "p-"+item.ID)
 	}
-	require.Equal(p.T, ids, eval[[]string](p, "[...document.querySelectorAll('.cards > li')].map(li => li.id)"), "those with the tag")
+	require.Equal(p.T, ids, eval[[]string](p, "[...document.querySelectorAll('.cards > li')].map(li => li.id)"),
+		"those with the tag")
 	p.click(".choices a:nth-child(2)").sees("new URL(location).searchParams.get('sort') === 'most-liked' && document.querySelector('.choices a:nth-child(2)[aria-current]')")
 	require.Equal(p.T, tag, eval[string](p, "new URL(location).searchParams.get('tag')"), "the address keeps the rest")
-	p.goTo(eval[string](p, "location.pathname + location.search")).sees("document.querySelector('.tag.on')").shot("filtered")
+	p.goTo(eval[string](p, "location.pathname + location.search")).sees(
+		"document.querySelector('.tag.on')").shot("filtered")
 
 	was := eval[int](p, "+document.querySelector('.ballot').dataset.likes")
 	p.click(".ballot [data-vote=like]").sees("document.querySelector('.ballot [data-vote=like][aria-pressed=true]')")
@@ -160,8 +176,10 @@ func browse(p *tab) {
 		p.sees("document.getElementById('live').textContent === 'Liked'")
 	}
 	p.goTo(page).sees("document.querySelector('.ballot [data-vote=like][aria-pressed=true]')")
-	p.goTo("/app/votes").sees(fmt.Sprintf("[...document.querySelectorAll('.card h2 a')].some(a => a.pathname === %q)", page))
-	p.goTo(page).click(".ballot [data-vote=like]").sees("document.querySelector('.ballot [data-vote=like][aria-pressed=false]')")
+	p.goTo("/app/votes").sees(fmt.Sprintf(
+		"[...document.querySelectorAll('.card h2 a')].some(a => a.pathname === %q)", page))
+	p.goTo(page).click(".ballot [data-vote=like]").sees(
+		"document.querySelector('.ballot [data-vote=like][aria-pressed=false]')")
 	if p.V.Script {
 		p.sees("document.getElementById('live').textContent === 'Vote taken back'")
 		comeBack(p)
@@ -171,13 +189,19 @@ func browse(p *tab) {
 // account goes where the menu under the own name leads.
 func account(p *tab, page string) {
 	p.T.Helper()
-	for path, reads := range map[string]string{"/app/me": "Your profile", "/app/me/tokens": "Access tokens", "/app/import": "Import", "/app/me#your-data": "Your data", "/app/mine?show=deleted": "Nothing is deleted."} {
-		p.click(".menu summary").click(".menu a[href='" + path + "']").reads(reads).sees("!document.querySelector('.menu[open]')")
+	for path, reads := range map[string]string{
+		"/app/me": "Your profile", "/app/me/tokens": "Access tokens",
+		"/app/import": "Import", "/app/me#your-data": "Your data", "/app/mine?show=deleted": "Nothing is deleted.",
+	} {
+		p.click(".menu summary").click(".menu a[href='" + path + "']").reads(reads).sees(
+			"!document.querySelector('.menu[open]')")
 	}
 	p.click(".menu summary").sees("document.querySelector('.menu[open]')").shot("menu")
 	if p.V.Script { // it closes when its user goes on
-		p.click("h1").sees("!document.querySelector('.menu[open]')").click(".menu summary").press(kb.Tab).sees("document.activeElement.matches('.menu a')")
-		p.press(kb.Escape).sees("!document.querySelector('.menu[open]') && document.activeElement.matches('.menu summary')")
+		p.click("h1").sees("!document.querySelector('.menu[open]')").click(".menu summary").press(kb.Tab).sees(
+			"document.activeElement.matches('.menu a')")
+		p.press(kb.Escape).sees(
+			"!document.querySelector('.menu[open]') && document.activeElement.matches('.menu summary')")
 	}
 	p.goTo(page)
 }
@@ -192,7 +216,8 @@ func news(p *tab) {
 	p.goTo("/app").sees("document.querySelector('.new')").shot("news")
 	n := eval[int](p, "document.querySelectorAll('.cards > .new').length")
 	require.GreaterOrEqual(p.T, n, 3)
-	require.Regexp(p.T, fmt.Sprintf("^%d new · 1–20", n), eval[string](p, "document.querySelector('#place').textContent"))
+	require.Regexp(p.T, fmt.Sprintf("^%d new · 1–20", n),
+		eval[string](p, "document.querySelector('#place').textContent"))
 	p.goTo("/app").sees(fmt.Sprintf("document.querySelectorAll('.new').length === %d", n)) // of the same visit
 	eval[bool](p, visit+"(Date.now() - 31 * 60_000, 0)")                                   // all of these came since
 	p.goTo("/app").sees("document.querySelectorAll('.new').length === 20")
@@ -221,10 +246,14 @@ func comeBack(p *tab) {
 	p.goTo("/app").click(".next a").sees("document.querySelectorAll('.card').length === 40")
 	const ballot = ".cards > li:nth-child(35) .ballot"
 	was := eval[int](p, "+document.querySelector('"+ballot+"').dataset.likes")
-	p.click(".cards > li:nth-child(35) h2 a").click(".deeds .ballot [data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
+	p.click(".cards > li:nth-child(35) h2 a").click(".deeds .ballot [data-vote=like]").sees(
+		"document.getElementById('live').textContent === 'Liked'")
 	p.Back()
-	p.sees(fmt.Sprintf("(b => b?.querySelector('[aria-pressed=true]') && +b.dataset.likes === %d)(document.querySelector('%s'))", was+1, ballot))
-	p.sees(fmt.Sprintf("(r => r.top > 0 && r.bottom < innerHeight)(document.querySelector('%s').getBoundingClientRect())", ballot))
+	p.sees(
+		fmt.Sprintf("(b => b?.querySelector('[aria-pressed=true]') && +b.dataset.likes === %d)(document.querySelector('%s'))", was+1, ballot))
+	p.sees(
+		fmt.Sprintf("(r => r.top > 0 && r.bottom < innerHeight)(document.querySelector('%s').getBoundingClientRect())",
+			ballot))
 	p.click(ballot + " [data-vote=like]").sees("document.getElementById('live').textContent === 'Vote taken back'")
 }
 
@@ -240,16 +269,20 @@ const choicesBySave = `[...document.querySelectorAll("#write > .send .primary, [
 // write writes a prompt and returns the address of its page.
 func write(p *tab, title string) string {
 	p.T.Helper()
-	p.goTo("/app").click("header .primary").sees("document.querySelector('h1')?.textContent === 'New prompt'").sees(choicesBySave)
-	p.write("#title", title).write("#text", letter).click("[name=tag][value=writing]").click("[name=visibility][value=public]")
+	p.goTo("/app").click("header .primary").sees("document.querySelector('h1')?.textContent === 'New prompt'").sees(
+		choicesBySave)
+	p.write("#title", title).write("#text", letter).click("[name=tag][value=writing]").click(
+		"[name=visibility][value=public]")
 	if p.V.Script {
 		p.sees(fmt.Sprintf("document.querySelector('[data-count=title]').textContent === '%d'", len(title)))
 		p.sees("document.querySelector('[data-count=tags]').textContent === '1'")
-		p.write("#title", strings.Repeat("x", 201)).sees("document.querySelector('#title-count.over') && !document.querySelector('#title').validity.valid")
+		p.write("#title", strings.Repeat("x", 201)).sees(
+			"document.querySelector('#title-count.over') && !document.querySelector('#title').validity.valid")
 		p.write("#title", title).sees("!document.querySelector('.over')")
 	} else {
 		// a form that is refused stays where the browser left it
-		p.write("#text", strings.Repeat("x", 500_000)).click("form#write .primary").reads("The form is too long").sees("!document.querySelector('main a[href$=\"/new\"]')")
+		p.write("#text", strings.Repeat("x", 500_000)).click("form#write .primary").reads("The form is too long").sees(
+			"!document.querySelector('main a[href$=\"/new\"]')")
 		p.Back()
 		p.sees("document.querySelector('#text').value.length === 500000 && document.querySelector('[name=tag][value=writing]').checked").write("#text", letter)
 	}
@@ -259,7 +292,8 @@ func write(p *tab, title string) string {
 	p.shot("writing").click("form#write .primary").reads("The prompt is saved.").shot("prompt")
 	page := eval[string](p, "location.pathname")
 	p.goTo(page + "/versions/1")
-	require.Equal(p.T, letter, eval[string](p, "document.querySelector('#source pre').textContent"), "as it was written")
+	require.Equal(p.T, letter, eval[string](p, "document.querySelector('#source pre').textContent"),
+		"as it was written")
 	p.goTo(page)
 	return page
 }
@@ -269,7 +303,8 @@ func read(p *tab) {
 	p.T.Helper()
 	p.sees("document.querySelector('#rendered .text h3').textContent === 'Dear {{name}}' && document.querySelector('#rendered strong')").reads("<rules>")
 	if p.V.Phone {
-		require.Less(p.T, eval[float64](p, "document.querySelector('#rendered').getBoundingClientRect().top + scrollY"), 520.0, "the text is what is seen first")
+		require.Less(p.T, eval[float64](p, "document.querySelector('#rendered').getBoundingClientRect().top + scrollY"),
+			520.0, "the text is what is seen first")
 		p.click("#fill-is summary") // it is open next to the text if there is room
 	}
 	if p.V.Script {
@@ -292,8 +327,10 @@ func read(p *tab) {
 	}
 	keepIt(p)
 	searchAuthor(p)
-	p.click("[data-view=source]").sees("!document.getElementById('source').hidden && document.getElementById('rendered').hidden")
-	p.click("[data-view=rendered]").sees("document.getElementById('source').hidden && !document.getElementById('rendered').hidden")
+	p.click("[data-view=source]").sees(
+		"!document.getElementById('source').hidden && document.getElementById('rendered').hidden")
+	p.click("[data-view=rendered]").sees(
+		"document.getElementById('source').hidden && !document.getElementById('rendered').hidden")
 	p.click(".ballot [data-vote=dislike]").sees("document.querySelector('[data-vote=dislike][aria-pressed=true]') && document.querySelector('.score b').textContent === '−1'")
 }
 
@@ -303,7 +340,8 @@ func keepIt(p *tab) {
 	p.T.Helper()
 	page := eval[string](p, "location.pathname.replace(/\\/fill$/, '')")
 	p.click("#favorite button").sees("document.querySelector('#favorite [aria-pressed=true]')")
-	p.goTo("/app/favorites").sees(fmt.Sprintf("document.querySelector('.card h2 a').pathname === %q", page)).shot("favorites").click(".card h2 a")
+	p.goTo("/app/favorites").sees(fmt.Sprintf("document.querySelector('.card h2 a').pathname === %q", page)).shot(
+		"favorites").click(".card h2 a")
 	p.click("#favorite [aria-pressed=true]").sees("document.querySelector('#favorite [aria-pressed=false]')")
 	p.goTo("/app/favorites").reads("There is no favorite of yours to show").goTo(page)
 	const place = "(r => [r.x, r.y].join())(document.querySelector('#share summary').getBoundingClientRect())"
@@ -321,12 +359,16 @@ func keepIt(p *tab) {
 func searchAuthor(p *tab) {
 	p.T.Helper()
 	page := eval[string](p, "location.pathname")
-	p.click(".meta .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')").write("#q", "letter "+p.V.Name)
+	p.click(".meta .author").sees("location.pathname.startsWith('/app/u/') && document.querySelector('.card')").write(
+		"#q", "letter "+p.V.Name)
 	if !p.V.Script {
 		p.press(kb.Enter)
 	}
-	p.sees("new URL(location).searchParams.get('q')").sees(fmt.Sprintf("document.querySelectorAll('.card').length === 1 && document.querySelector('.card h2 a').pathname === %q", page))
-	p.click(".found > .tags .tag").sees("new URL(location).searchParams.get('tag') === 'writing' && document.querySelector('.tag.on')").shot("author searched")
+	p.sees("new URL(location).searchParams.get('q')").sees(
+		fmt.Sprintf("document.querySelectorAll('.card').length === 1 && document.querySelector('.card h2 a').pathname === %q", page))
+	p.click(".found > .tags .tag").sees(
+		"new URL(location).searchParams.get('tag') === 'writing' && document.querySelector('.tag.on')").shot(
+		"author searched")
 	p.click(".card h2 a").sees(fmt.Sprintf("location.pathname === %q", page))
 }
 
@@ -336,8 +378,10 @@ func twoTabs(p *tab, page string) {
 	other := p.another().goTo(page + "/edit")
 	p.goTo(page).click("a[href$='/edit']").reads("Edit prompt").sees(choicesBySave)
 	other.write("#text", "From the other tab").click("form#write .primary").reads("Your changes are saved.")
-	p.write("#text", "From this tab: {{name}}, Dear").click("form#write .primary").reads("saved in another tab").reads("From the other tab").shot("conflict")
-	require.Equal(p.T, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"), "nothing is lost")
+	p.write("#text", "From this tab: {{name}}, Dear").click("form#write .primary").reads("saved in another tab").reads(
+		"From the other tab").shot("conflict")
+	require.Equal(p.T, "From this tab: {{name}}, Dear", eval[string](p, "document.getElementById('text').value"),
+		"nothing is lost")
 	p.click("form#write .primary").reads("Your changes are saved.").reads("From this tab")
 	versions(p, page)
 }
@@ -346,29 +390,40 @@ func twoTabs(p *tab, page string) {
 func versions(p *tab, page string) {
 	p.T.Helper()
 	p.click("a[href$='/versions']").reads("Version 3").shot("versions")
-	p.click(".compare button").sees("document.querySelector('del').textContent && document.querySelector('ins').textContent").shot("compared")
-	p.click(".choices a:nth-child(2)").sees("document.querySelector('.split del') && document.querySelector('.split ins')").shot("side by side")
-	p.goTo(page+"/versions/2").reads("From the other tab").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 2")
-	p.write("#version", "3").click(".put button").reads("Moved from version 2 to version 3").click("form[action$='/undo'] button").reads("undone").shot("labels")
-	p.goTo(page).reads("production → version 2").goTo(page + "/versions/2").click(".manage details summary").click("form[action$='/restore'] button")
-	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(page + "/versions/3").click(".manage details summary")
-	p.click("form[action$='/restore'] button").reads("The prompt has the content of that version now").reads("From this tab")
+	p.click(".compare button").sees(
+		"document.querySelector('del').textContent && document.querySelector('ins').textContent").shot("compared")
+	p.click(".choices a:nth-child(2)").sees(
+		"document.querySelector('.split del') && document.querySelector('.split ins')").shot("side by side")
+	p.goTo(page+"/versions/2").reads("From the other tab").write("#label", "production").click(
+		"form[action$='/labels'] button").reads("Put on version 2")
+	p.write("#version", "3").click(".put button").reads("Moved from version 2 to version 3").click(
+		"form[action$='/undo'] button").reads("undone").shot("labels")
+	p.goTo(page).reads("production → version 2").goTo(page + "/versions/2").click(".manage details summary").click(
+		"form[action$='/restore'] button")
+	p.reads("The prompt has the content of that version now").reads("From the other tab").goTo(
+		page + "/versions/3").click(".manage details summary")
+	p.click("form[action$='/restore'] button").reads("The prompt has the content of that version now").reads(
+		"From this tab")
 }
 
 // fork makes a copy of a prompt, and merges what its author changes meanwhile.
 func fork(bob, ann *tab, page string) {
 	bob.T.Helper()
-	bob.goTo(page).click("#share summary").click("form[action$='/fork'] button").reads("This is your copy now.").reads("Forked from version")
+	bob.goTo(page).click("#share summary").click("form[action$='/fork'] button").reads(
+		"This is your copy now.").reads("Forked from version")
 	copied := eval[string](bob, "location.pathname")
-	ann.goTo(page+"/edit").write("#text", "From this tab: {{name}}, Dear friend").click("form#write .primary").reads("Your changes are saved.")
-	bob.goTo(copied).reads("which has changed since").shot("changed upstream").click("a[href$='/upstream']").sees("document.querySelector('ins')").shot("upstream")
+	ann.goTo(page+"/edit").write("#text", "From this tab: {{name}}, Dear friend").click(
+		"form#write .primary").reads("Your changes are saved.")
+	bob.goTo(copied).reads("which has changed since").shot("changed upstream").click("a[href$='/upstream']").sees(
+		"document.querySelector('ins')").shot("upstream")
 	bob.click("form[action$='/upstream'] button").reads("The changes are merged").reads("Dear friend")
 }
 
 // moderate hides a prompt, which then only its author sees, and shows it again.
 func moderate(root, ann, bob *tab, page string) {
 	root.T.Helper()
-	root.goTo(page).click(".manage:last-of-type summary").write("#reason", "Too friendly").click("form[action$='/hide'] button").reads("The prompt is hidden.").reads("Too friendly").shot("hidden")
+	root.goTo(page).click(".manage:last-of-type summary").write("#reason", "Too friendly").click(
+		"form[action$='/hide'] button").reads("The prompt is hidden.").reads("Too friendly").shot("hidden")
 	bob.goTo(page).reads("Not found")
 	ann.goTo(page).reads("Too friendly")
 	root.click("form[action='" + page + "/unhide'] button").reads("The prompt is shown again.")
@@ -381,14 +436,16 @@ func takeBack(ann, bob *tab, page string) {
 	ann.T.Helper()
 	ann.goTo(page).click("[name=to][value=private]").reads("The prompt is private now")
 	bob.goTo(page).reads("Not found")
-	ann.click(".manage details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.").shot("deleted")
+	ann.click(".manage details summary").click("form[action$='/delete'] button").reads(
+		"The prompt is deleted.").shot("deleted")
 	ann.click("form[action='" + page + "/restore'] button").reads("The prompt is restored.")
 }
 
 // keyboard uses the catalog without a mouse.
 func keyboard(t *testing.T, b browser, base string) {
 	p := b.visit(t, base, variants[0]).signIn("Kay", false).goTo("/app")
-	p.press(kb.Tab).sees("document.activeElement.matches('.skip') && document.activeElement.getBoundingClientRect().width > 50")
+	p.press(kb.Tab).sees(
+		"document.activeElement.matches('.skip') && document.activeElement.getBoundingClientRect().width > 50")
 	p.press(kb.Enter).sees("location.hash === '#main'")
 	p.press(kb.Tab).sees("document.activeElement.id === 'q'").shot("focus")
 	for range 60 {
@@ -402,7 +459,8 @@ func keyboard(t *testing.T, b browser, base string) {
 	p.sees("document.getElementById('live').textContent === 'Liked'")
 	p.goTo("/app").sees("document.querySelector('[data-vote=like][aria-pressed=true]')")
 	eval[bool](p, "document.querySelector('"+p.allTags()+"').focus(), true")
-	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees("document.querySelector('.tag.on') && document.activeElement.closest('#results')")
+	p.press(kb.Enter).sees("document.activeElement.closest('#panel')").press(kb.Enter).sees(
+		"document.querySelector('.tag.on') && document.activeElement.closest('#results')")
 	shortKeys(p)
 	wishes(p)
 	p.Calm()
@@ -415,7 +473,8 @@ func orderTags(p *tab) {
 	list := "[...document.querySelectorAll('.catalog [name=tag]')].map(i => i.value)"
 	was := eval[[]string](p.goTo("/app/admin/tags"), list)
 	eval[bool](p, "document.querySelectorAll('.grip')[2].focus(), true")
-	p.press(kb.ArrowUp).press(kb.ArrowUp).sees(fmt.Sprintf("%s[0] === %q && document.activeElement.ariaLabel === %q", list, was[2], "Move "+was[2]))
+	p.press(kb.ArrowUp).press(kb.ArrowUp).sees(
+		fmt.Sprintf("%s[0] === %q && document.activeElement.ariaLabel === %q", list, was[2], "Move "+was[2]))
 	p.press(kb.ArrowUp).press(kb.ArrowDown)
 	want := append([]string{was[0], was[2], was[1]}, was[3:]...)
 	require.Equal(p.T, want, eval[[]string](p, list))
@@ -429,8 +488,10 @@ func orderTags(p *tab) {
 		call(p, input.DispatchMouseEvent, m)
 	}
 	want = append([]string{was[2], was[1], was[0]}, was[3:]...)
-	p.sees(fmt.Sprintf("%s.slice(0, 3).join() === %q && !document.querySelector('.dragged')", list, strings.Join(want[:3], ",")))
-	p.shot("tags moved").click(".save button").reads("The tags are saved.").sees(fmt.Sprintf("%s.join() === %q", list, strings.Join(want, ",")))
+	p.sees(fmt.Sprintf("%s.slice(0, 3).join() === %q && !document.querySelector('.dragged')", list,
+		strings.Join(want[:3], ",")))
+	p.shot("tags moved").click(".save button").reads("The tags are saved.").sees(
+		fmt.Sprintf("%s.join() === %q", list, strings.Join(want, ",")))
 	p.Calm()
 }
 
@@ -446,20 +507,24 @@ func wishes(p *tab) {
 	p.goTo("/app")
 	title := eval[string](p, "document.querySelectorAll('.card h2')[2].textContent")
 	open()
-	p.write("#wish", title).sees(fmt.Sprintf("[...document.querySelectorAll('#wishes li span')].some(s => s.textContent === %q)", title))
+	p.write("#wish", title).sees(
+		fmt.Sprintf("[...document.querySelectorAll('#wishes li span')].some(s => s.textContent === %q)", title))
 	for range 20 {
 		if eval[string](p, selected+".firstChild.textContent") == title {
 			break
 		}
 		p.press(kb.ArrowDown)
 	}
-	p.sees("document.querySelector('#wish').getAttribute('aria-activedescendant') === " + selected + ".id").press(kb.Enter).sees("location.pathname.startsWith('/app/prompts/')")
+	p.sees("document.querySelector('#wish').getAttribute('aria-activedescendant') === " + selected + ".id").press(
+		kb.Enter).sees("location.pathname.startsWith('/app/prompts/')")
 	open()
 	p.write("#wish", "favorite").sees(selected).press(kb.ArrowDown).press(kb.ArrowUp)
 	p.sees("[...document.querySelectorAll('#wishes li')].map(li => li.textContent).join().startsWith('Favorites')")
-	p.press(kb.ArrowDown).press(kb.Enter).sees("!document.querySelector('#palette').open && document.querySelector('#favorite [aria-pressed=true]')")
+	p.press(kb.ArrowDown).press(kb.Enter).sees(
+		"!document.querySelector('#palette').open && document.querySelector('#favorite [aria-pressed=true]')")
 	open()
-	p.write("#wish", "favorites").sees(selected).press(kb.Enter).sees("location.pathname === '/app/favorites'").reads(title)
+	p.write("#wish", "favorites").sees(selected).press(kb.Enter).sees(
+		"location.pathname === '/app/favorites'").reads(title)
 	open()
 	p.press(kb.Escape).sees("!document.querySelector('#palette').open")
 }
@@ -476,9 +541,13 @@ func shortKeys(p *tab) {
 	copied := eval[string](p, "window.copied")
 	p.press(kb.Enter).sees("document.querySelector('#source pre')")
 	require.Equal(p.T, copied, eval[string](p, "document.querySelector('#source pre').textContent"))
-	p.goTo("/app").press("/").sees("document.activeElement.id === 'q'").press("j").sees("document.querySelector('#q').value.endsWith('j')")
-	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click("#keys .primary").sees("!document.querySelector('#keys').open")
-	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees("document.querySelector('#keys').open").click("#keys-on").press(kb.Escape).sees("!document.querySelector('#keys').open")
+	p.goTo("/app").press("/").sees("document.activeElement.id === 'q'").press("j").sees(
+		"document.querySelector('#q').value.endsWith('j')")
+	p.goTo("/app").press("?").sees("document.querySelector('#keys').open").shot("keys").click("#keys-on").click(
+		"#keys .primary").sees("!document.querySelector('#keys').open")
+	p.press("j").sees("!document.activeElement.closest('.cards')").press("?").sees(
+		"document.querySelector('#keys').open").click("#keys-on").press(kb.Escape).sees(
+		"!document.querySelector('#keys').open")
 	require.True(p.T, eval[bool](p, `(() => {
 		const sheet = document.querySelector('#keys');
 		sheet.showModal();
@@ -499,13 +568,17 @@ func offline(t *testing.T, b browser, base string) {
 	score := eval[string](p, "document.querySelector('.score b').textContent")
 	cut(true)
 	p.reads("You are offline.")
-	p.click("[data-vote=like]").reads("Your vote was not counted.").sees("document.querySelector('[data-vote=like][aria-pressed=false]')").shot("offline")
+	p.click("[data-vote=like]").reads("Your vote was not counted.").sees(
+		"document.querySelector('[data-vote=like][aria-pressed=false]')").shot("offline")
 	require.Equal(t, score, eval[string](p, "document.querySelector('.score b').textContent"))
 	p.write("#q", "act").sees("!document.getElementById('failed').hidden")
 	require.Equal(t, 20, eval[int](p, "document.querySelectorAll('.card').length"), "what was there stays")
-	p.click(".menu summary").click(".menu form button").reads("You are offline. Nothing was sent").sees("location.pathname === '/app'") // and not a page of the browser
+	// and not a page of the browser
+	p.click(".menu summary").click(".menu form button").reads("You are offline. Nothing was sent").sees(
+		"location.pathname === '/app'")
 	cut(false)
-	p.sees("document.getElementById('offline').hidden").click("#failed button").sees("document.getElementById('failed').hidden && new URL(location).searchParams.get('q') === 'act'")
+	p.sees("document.getElementById('offline').hidden").click("#failed button").sees(
+		"document.getElementById('failed').hidden && new URL(location).searchParams.get('q') === 'act'")
 	p.click("[data-vote=like]").sees("document.getElementById('live').textContent === 'Liked'")
 	lostDrafts(p)
 	lostSession(p)
@@ -515,7 +588,8 @@ func offline(t *testing.T, b browser, base string) {
 // overwritten before it is.
 func lostDrafts(p *tab) {
 	p.T.Helper()
-	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.fetch = (f => async (a, o) =>
+	call(p, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.fetch = (f => async (a, o) =>
 		localStorage.busy && o?.method === 'POST' ? new Response('<main><p>Too many.</p></main>', { status: 429 }) : f(a, o))(fetch)`})
 	again := func(busy string) {
 		eval[string](p, "document.querySelector('#write').dispatchEvent(new SubmitEvent('submit', { bubbles: true })), localStorage.busy = '"+busy+"'")
@@ -529,7 +603,8 @@ func lostDrafts(p *tab) {
 	p.click("#draft button").reads("is back").click("[value=chat]").sees("document.querySelector('#content0')")
 	again("yes")
 	p.click("#draft button").reads("Too many.").click("#title").press("x")
-	p.sees("Object.values(localStorage).some(v => v.includes('title=Kept') && v.includes('content=All+of+it'))").shot("draft kept")
+	p.sees("Object.values(localStorage).some(v => v.includes('title=Kept') && v.includes('content=All+of+it'))").shot(
+		"draft kept")
 	eval[string](p, "localStorage.busy = ''")
 	p.click("#draft button").reads("is back").sees("document.querySelector('#title').value === 'Kept' && document.querySelector('#content0').value === 'All of it'").discard()
 }
@@ -541,7 +616,8 @@ func lostSession(p *tab) {
 	writtenMeanwhile(p)
 	p.click("[value=add-message]").write("#content1", "Said.")
 	call(p, network.ClearBrowserCookies, cdp.Empty{})
-	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads("did not save it").click("#draft button").reads("is back").shot("draft is back")
+	p.click("form#write .primary").reads("Sign in").write("#name", "Olga").click("main button").reads(
+		"did not save it").click("#draft button").reads("is back").shot("draft is back")
 	p.sees("document.querySelector('#title').value === 'Written before' && document.querySelector('#content1').value === 'Said.'")
 	p.click("form#write .primary").reads("The prompt is saved.")
 	// The script of the page, which runs after its text, forgets the draft and that it is done.
@@ -554,12 +630,14 @@ func writtenMeanwhile(p *tab) {
 	p.T.Helper()
 	const hold = `(f => { window.fetch = async (...a) => { if (a[1]?.body?.get?.("do") === "preview") return f(...a); await new Promise(r => { window.answer = r }); window.fetch = f; return f(...a) } })(fetch), true`
 	eval[bool](p, hold)
-	p.click("#similar").sees("window.answer").write("#text", "Say {{what}}").click("[name=visibility][value=public]").click("[name=tag][value=text]")
+	p.click("#similar").sees("window.answer").write("#text", "Say {{what}}").click(
+		"[name=visibility][value=public]").click("[name=tag][value=text]")
 	eval[bool](p, "(f => { f.focus(); f.setSelectionRange(2, 5); window.answer(); return true })(document.querySelector('#text'))")
 	p.reads("No similar prompt.").sees("document.activeElement.id === 'text' && document.activeElement.value === 'Say {{what}}' && document.activeElement.selectionStart === 2")
 	p.sees("document.querySelector('[value=public]').checked && document.querySelector('[data-count=tags]').textContent === '1' && Object.values(localStorage).some(v => v.includes('what'))")
 	eval[bool](p, "window.answer = null, "+hold)
-	p.click("[value=chat]").sees("window.answer && document.querySelector('#text').closest('[inert]')").write("#title", "Written before all")
+	p.click("[value=chat]").sees("window.answer && document.querySelector('#text').closest('[inert]')").write(
+		"#title", "Written before all")
 	p.click("#similar") // it waits for its turn, which the answer takes
 	eval[bool](p, "window.answer(), true")
 	p.sees("document.querySelector('#content0').value === 'Say {{what}}' && document.querySelector('#title').value === 'Written before all'").write("#title", "Written before")

@@ -33,7 +33,10 @@ func firstView(t *testing.T, b browser, base string) {
 			new PerformanceObserver(list => { for (const e of list.getEntries()) { all.sum += e.value; all.told.push(e.value + ': ' + told(e)) } }).observe({type: 'layout-shift', buffered: true});
 			setTimeout(() => done(all), 300);
 		})`
-		for path, seen := range map[string]string{"/app": "document.querySelectorAll('.card').length === 20 && document.querySelector('.new')", page: "document.querySelector('#rendered')"} {
+		for path, seen := range map[string]string{
+			"/app": "document.querySelectorAll('.card').length === 20 && document.querySelector('.new')",
+			page:   "document.querySelector('#rendered')",
+		} {
 			fresh := p.another()
 			fresh.goTo(path).sees(seen)
 			shift := eval[struct {
@@ -51,7 +54,8 @@ func firstView(t *testing.T, b browser, base string) {
 		require.Less(t, bare.Bytes, float64(maxWeight), v.Name)
 		t.Logf("%s: %d requests, %.0f bytes for the first page", v.Name, len(bare.Requests), bare.Bytes)
 		bare.Unlock()
-		require.LessOrEqual(t, eval[float64](bare, "document.documentElement.scrollWidth - innerWidth"), 0.0, "%s: wider than the window", v.Name)
+		require.LessOrEqual(t, eval[float64](bare, "document.documentElement.scrollWidth - innerWidth"), 0.0,
+			"%s: wider than the window", v.Name)
 	}
 }
 
@@ -61,10 +65,15 @@ func longWords(t *testing.T, b browser, base string) {
 	u := user{t: t, url: base, name: "Long"}
 	page := "/app/prompts/" + u.create(strings.Repeat("x", 200)).ID
 	u.do(200, "PUT", "/me/profile", map[string]string{"handle": strings.Repeat("h", 64)}, nil)
-	p := b.visit(t, base, browsertest.Variant{Name: "narrow", Width: 320, Height: 640, Script: true}).signIn("Long", false)
-	for _, path := range []string{page, page + "/export", page + "/versions/1", page + "/edit", "/app/u/" + strings.Repeat("h", 64), "/app/me"} {
+	p := b.visit(t, base, browsertest.Variant{Name: "narrow", Width: 320, Height: 640, Script: true}).signIn(
+		"Long", false)
+	for _, path := range []string{
+		page, page + "/export", page + "/versions/1", page + "/edit",
+		"/app/u/" + strings.Repeat("h", 64), "/app/me",
+	} {
 		p.goTo(path)
-		require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"), 0.0, "%s is wider than the window", path)
+		require.LessOrEqual(t, eval[float64](p, "document.documentElement.scrollWidth - innerWidth"), 0.0,
+			"%s is wider than the window", path)
 	}
 	p.goTo(page + "/export")
 	require.Empty(t, eval[[]string](p, "[...document.querySelectorAll('.report td:first-child :is(a, .hint)')].filter(e => e.getClientRects().length > 1 && !/[ -]/.test(e.textContent)).map(e => e.textContent)"), "broken")
@@ -90,14 +99,18 @@ func accessible(t *testing.T, b browser, base string) {
 	p := b.visit(t, base, variants[0]).signIn("Root", true)
 	page := write(p, "Accessible ${name:x}")
 	hidden := write(p, "Hidden")
-	p.goTo(hidden).click(".manage:last-of-type summary").write("#reason", "A reason").click("form[action$='/hide'] button").reads("The prompt is hidden.")
+	p.goTo(hidden).click(".manage:last-of-type summary").write("#reason", "A reason").click(
+		"form[action$='/hide'] button").reads("The prompt is hidden.")
 	edited := write(p, "Edited")
 	p.click("#share summary").click("form[action$='/fork'] button").reads("This is your copy now.")
 	forked := eval[string](p, "location.pathname")
-	p.goTo(edited+"/edit").write("#text", strings.Replace(letter, "Thank you", "Many thanks", 1)+"\nYours").click("form#write .primary").reads("Your changes are saved.")
-	p.goTo(edited+"/versions/1").write("#label", "production").click("form[action$='/labels'] button").reads("Put on version 1")
+	p.goTo(edited+"/edit").write("#text", strings.Replace(letter, "Thank you", "Many thanks", 1)+"\nYours").click(
+		"form#write .primary").reads("Your changes are saved.")
+	p.goTo(edited+"/versions/1").write("#label", "production").click(
+		"form[action$='/labels'] button").reads("Put on version 1")
 	gone := write(p, "Gone")
-	p.goTo(gone).click(".manage details summary").click("form[action$='/delete'] button").reads("The prompt is deleted.")
+	p.goTo(gone).click(".manage details summary").click("form[action$='/delete'] button").reads(
+		"The prompt is deleted.")
 	more := furnish(user{t: t, url: base, name: "Root"})
 	author := eval[string](p.goTo(edited), "document.querySelector('a.author').pathname")
 	sizes := variants[:1]
@@ -113,7 +126,8 @@ func accessible(t *testing.T, b browser, base string) {
 			delete(left, "reset") // of mode invited alone
 			delete(left, look(visitor, stop{"sign in", "/app/signin", nil}, source))
 			p := b.visit(t, base, v).signIn("Root", true)
-			for _, s := range slices.Concat(tour(page, hidden, edited, forked), more, []stop{{"tokens of an author", author + "/tokens", nil}}) {
+			for _, s := range slices.Concat(tour(page, hidden, edited, forked), more,
+				[]stop{{"tokens of an author", author + "/tokens", nil}}) {
 				delete(left, look(p, s, source))
 			}
 			// the other size is on its tour at the same time: neither ends an account that both use
@@ -132,7 +146,8 @@ func accessible(t *testing.T, b browser, base string) {
 func leaving() []stop {
 	return []stop{
 		{"account to be erased", "/app/me", func(p *tab) {
-			p.click("details:has(form[action$='/erase']) summary").click("form[action$='/erase'] button").reads("Your account will be erased in 30 days.")
+			p.click("details:has(form[action$='/erase']) summary").click("form[action$='/erase'] button").reads(
+				"Your account will be erased in 30 days.")
 		}},
 		{"account kept", "/app/me", func(p *tab) {
 			p.click("form[action$='/keep'] button").reads("Your account stays.")
@@ -151,27 +166,41 @@ func furnish(u user) []stop {
 		return p.ID
 	}
 	change := func(id, text string) {
-		u.do(200, "PATCH", "/prompts/"+id, map[string]any{"text": text}, nil, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+		u.do(200, "PATCH", "/prompts/"+id, map[string]any{"text": text}, nil, "If-Match", "*", "Content-Type",
+			"application/merge-patch+json")
 	}
 	part := make(map[string]any{"title": "House rules", "text": "Be kind to {{name}}, and brief."})
-	whole := make(map[string]any{"title": "Welcome letter", "name": "letters/welcome", "description": "Greets somebody new by the rules of the house.", "text": "Dear {{name}},\n\n@@@langfusePrompt:name=house-rules|label=latest@@@\n\nYours"})
+	whole := make(map[string]any{
+		"title": "Welcome letter", "name": "letters/welcome",
+		"description": "Greets somebody new by the rules of the house.",
+		"text":        "Dear {{name}},\n\n@@@langfusePrompt:name=house-rules|label=latest@@@\n\nYours",
+	})
 	u.do(200, "PUT", "/prompts/"+part+"/labels/gone", map[string]any{"version": 1}, nil)
-	broken := make(map[string]any{"title": "A broken include", "text": "First:\n@@@langfusePrompt:name=house-rules|label=gone@@@"})
+	broken := make(map[string]any{
+		"title": "A broken include",
+		"text":  "First:\n@@@langfusePrompt:name=house-rules|label=gone@@@",
+	})
 	// a label goes if the prompt that includes by it is deleted, and may come back
 	u.do(204, "DELETE", "/prompts/"+broken, nil, nil)
 	u.do(204, "DELETE", "/prompts/"+part+"/labels/gone", nil, nil)
 	u.do(200, "POST", "/prompts/"+broken+"/restore", nil, nil)
 	chat := make(map[string]any{"title": "A chat", "kind": "chat", "messages": []map[string]any{
-		{"role": "system", "content": "You review **code** for {{team}}."}, {"placeholder": "history"}, {"role": "user", "content": "Review this:\n\n{{code}}"}, {"role": "assistant", "content": "Let me read it."},
+		{"role": "system", "content": "You review **code** for {{team}}."},
+		{"placeholder": "history"},
+		{"role": "user", "content": "Review this:\n\n{{code}}"},
+		{"role": "assistant", "content": "Let me read it."},
 	}})
-	variables := make(map[string]any{"title": "All variables", "text": "{{who}} {{why}} {{many}} {{really}} {{tone}} {{day}}", "variables": []map[string]any{
-		{"name": "who", "label": "Who is asked", "required": true},
-		{"name": "why", "type": "multiline", "description": "As long as it takes"},
-		{"name": "many", "type": "number", "default": "3"},
-		{"name": "really", "type": "boolean"},
-		{"name": "tone", "type": "choice", "choices": []string{"formal", "friendly"}, "default": "formal"},
-		{"name": "day", "type": "date"},
-	}})
+	variables := make(map[string]any{
+		"title": "All variables",
+		"text":  "{{who}} {{why}} {{many}} {{really}} {{tone}} {{day}}", "variables": []map[string]any{
+			{"name": "who", "label": "Who is asked", "required": true},
+			{"name": "why", "type": "multiline", "description": "As long as it takes"},
+			{"name": "many", "type": "number", "default": "3"},
+			{"name": "really", "type": "boolean"},
+			{"name": "tone", "type": "choice", "choices": []string{"formal", "friendly"}, "default": "formal"},
+			{"name": "day", "type": "date"},
+		},
+	})
 	var fork shown
 	upstream := make(map[string]any{"title": "Clashing", "text": "One.\nTwo.\nThree."})
 	u.do(201, "POST", "/prompts/"+upstream+"/fork", nil, &fork)
@@ -181,14 +210,25 @@ func furnish(u user) []stop {
 	for i := range 22 {
 		change(many, strings.Repeat("Line\n", i+1))
 	}
-	u.do(201, "POST", "/workspaces", map[string]string{"handle": "letters", "name": "Letters", "about": "For all of us."}, nil)
+	u.do(201, "POST", "/workspaces",
+		map[string]string{"handle": "letters", "name": "Letters", "about": "For all of us."}, nil)
 	u.do(200, "PUT", "/workspaces/letters/members/role/cooks", map[string]string{"role": "author"}, nil)
 	var shared shown
-	u.do(201, "POST", "/prompts", map[string]any{"title": "Shared", "text": "Of all.", "visibility": "private", "workspace": "letters"}, &shared)
-	u.do(200, "PUT", "/workspaces/letters/rules", map[string]any{"rules": []map[string]any{{"label": "production", "names": "*", "approvals": 1, "authors": true}}}, nil, "If-Match", "*")
-	u.do(201, "POST", "/prompts/"+shared.ID+"/proposals", map[string]any{"label": "production", "version": 1, "message": "The first one"}, nil)
+	u.do(201, "POST", "/prompts", map[string]any{
+		"title": "Shared", "text": "Of all.", "visibility": "private",
+		"workspace": "letters",
+	}, &shared)
+	u.do(200, "PUT", "/workspaces/letters/rules",
+		map[string]any{"rules": []map[string]any{
+			{"label": "production", "names": "*", "approvals": 1, "authors": true},
+		}}, nil, "If-Match", "*")
+	u.do(201, "POST", "/prompts/"+shared.ID+"/proposals",
+		map[string]any{"label": "production", "version": 1, "message": "The first one"}, nil)
 	skill := make(map[string]any{"files": []map[string]any{
-		{"path": "SKILL.md", "content": "---\nname: pdf-forms\ndescription: Fills PDF forms.\n---\n\n# Forms\n\nRun `scripts/fill.py`.\n"},
+		{
+			"path":    "SKILL.md",
+			"content": "---\nname: pdf-forms\ndescription: Fills PDF forms.\n---\n\n# Forms\n\nRun `scripts/fill.py`.\n",
+		},
 		{"path": "scripts/fill.py", "content": "#!/usr/bin/env python3\nprint('filled')\n", "executable": true},
 		{"path": "assets/logo.png", "base64": "iVBORw0KGgo="},
 	}})
@@ -197,7 +237,11 @@ func furnish(u user) []stop {
 		{"path": "notes.md", "content": "# Notes\n"},
 		{"path": "assets/logo.png", "base64": "iVBORw0KGgoA"},
 	}}, nil, "If-Match", "*")
-	u.do(201, "POST", "/collections", map[string]any{"slug": "tools", "name": "Tools", "about": "What all of us use.", "workspace": "letters", "items": []string{skill, part, shared.ID}}, nil)
+	u.do(201, "POST", "/collections",
+		map[string]any{
+			"slug": "tools", "name": "Tools", "about": "What all of us use.", "workspace": "letters",
+			"items": []string{skill, part, shared.ID},
+		}, nil)
 	at := func(id string) string { return "/app/prompts/" + id }
 	return []stop{
 		{"collections", "/app/c/letters", nil},
@@ -252,7 +296,9 @@ func furnish(u user) []stop {
 			p.write("#name", "laptop").click("main .stack button").reads("Your new token")
 		}},
 		{"many versions", at(many) + "/versions", nil},
-		{"older versions", at(many) + "/versions", func(p *tab) { p.click(".next a").reads("Back to the newest versions") }},
+		{"older versions", at(many) + "/versions", func(p *tab) {
+			p.click(".next a").reads("Back to the newest versions")
+		}},
 	}
 }
 
@@ -332,10 +378,13 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.click("#palette-show").write("#wish", "zzzz").sees("!document.querySelector('#nowish').hidden")
 		}},
 		{"author, filtered", "/app", func(p *tab) {
-			p.click(".card .author").sees("location.pathname.startsWith('/app/u/')").click(".found > .tags .tag").sees("document.querySelector('.tag.on')")
+			p.click(".card .author").sees("location.pathname.startsWith('/app/u/')").click(".found > .tags .tag").sees(
+				"document.querySelector('.tag.on')")
 		}},
 		{"wrong", "/app?cursor=x", nil},
-		{"voted", "/app", func(p *tab) { p.click("[data-vote=like]").sees("document.getElementById('live').textContent !== ''") }},
+		{"voted", "/app", func(p *tab) {
+			p.click("[data-vote=like]").sees("document.getElementById('live').textContent !== ''")
+		}},
 		{"prompt", page, nil},
 		{"source", page + "?view=source", nil},
 		{"export", page + "/export", nil},
@@ -356,24 +405,30 @@ func tour(page, hidden, versions, forked string) []stop {
 		{"new", "/app/prompts/new", nil},
 		{"invalid", "/app/prompts/new", func(p *tab) {
 			p.write("#text", "x")
-			eval[int](p, "(f => { f.noValidate = true; f.requestSubmit(); return 1 })(document.querySelector('#write'))")
+			eval[int](p,
+				"(f => { f.noValidate = true; f.requestSubmit(); return 1 })(document.querySelector('#write'))")
 			p.reads("Give the prompt a title.").discard()
 		}},
 		{"declaring", page + "/edit", func(p *tab) {
-			p.click(".declare:has([value=find-variables]) summary").click("[value=find-variables]").sees("document.querySelector('#vname0')")
+			p.click(".declare:has([value=find-variables]) summary").click("[value=find-variables]").sees(
+				"document.querySelector('#vname0')")
 			eval[int](p, "document.querySelector('[value=find-variables]').scrollIntoView(), 1")
 			p.discard()
 		}},
 		{"writing a chat", "/app/prompts/new", func(p *tab) {
-			p.write("#text", "Review {{code}}").click("[value=chat]").sees("document.querySelector('#content0').value === 'Review {{code}}'")
+			p.write("#text", "Review {{code}}").click("[value=chat]").sees(
+				"document.querySelector('#content0').value === 'Review {{code}}'")
 			p.click("[value=add-message]").sees("document.activeElement.id === 'content1'").discard()
 		}},
 		{"similar prompts", "/app/prompts/new", func(p *tab) {
-			p.write("#text", "Like nothing else").click("#similar").reads("No similar prompt.").sees("document.activeElement.id === 'similar'").discard()
+			p.write("#text", "Like nothing else").click("#similar").reads("No similar prompt.").sees(
+				"document.activeElement.id === 'similar'").discard()
 		}},
 		{"suggested tags", "/app/prompts/new", func(p *tab) {
-			p.write("#title", "Writing").click("#suggest").reads("These fit best:").sees("document.activeElement.id === 'suggest'")
-			p.click(".suggested [value=writing]").sees("document.querySelector('[data-count=tags]').textContent === '1'").discard()
+			p.write("#title", "Writing").click("#suggest").reads("These fit best:").sees(
+				"document.activeElement.id === 'suggest'")
+			p.click(".suggested [value=writing]").sees(
+				"document.querySelector('[data-count=tags]').textContent === '1'").discard()
 		}},
 		{"conflict", page + "/edit", func(p *tab) {
 			p.write("#title", "Changed "+p.V.Name)
@@ -393,7 +448,8 @@ func tour(page, hidden, versions, forked string) []stop {
 			p.sees("document.querySelector('.preview strong')").discard()
 		}},
 		{"prompts to include", "/app/prompts/new", func(p *tab) {
-			p.click("details:has(#include) summary").click("#include").sees("document.querySelector('#includes li')").discard()
+			p.click("details:has(#include) summary").click("#include").sees(
+				"document.querySelector('#includes li')").discard()
 		}},
 		{"a draft is offered", "/app/prompts/new", func(p *tab) {
 			p.write("#title", "Not saved").goToAnyway("/app/prompts/new").reads("did not save it")
@@ -406,7 +462,8 @@ func tour(page, hidden, versions, forked string) []stop {
 			if eval[bool](p, "!!document.querySelector('#favorite [aria-pressed=false]')") {
 				p.click("#favorite button")
 			}
-			p.sees("document.querySelector('#favorite [aria-pressed=true]')").click("#share summary").sees("document.querySelector('#share').open")
+			p.sees("document.querySelector('#favorite [aria-pressed=true]')").click("#share summary").sees(
+				"document.querySelector('#share').open")
 		}},
 		{"favorites", "/app/favorites", nil},
 		{"author", "/app", func(p *tab) {
@@ -423,10 +480,12 @@ func tour(page, hidden, versions, forked string) []stop {
 				document.querySelector('#file').files = files.files;
 				return 1;
 			})(new DataTransfer())`)
-			p.click("[value=look]").reads("What an import would do").reads("rejected: text: write the text of the prompt")
+			p.click("[value=look]").reads("What an import would do").reads(
+				"rejected: text: write the text of the prompt")
 		}},
 		{"import, undone", "/app/import", func(p *tab) {
-			p.choose("prompts.jsonl", `{"title":"Not for long","text":"Hello","visibility":"private"}`).click("[value=look]").click("[value=import]")
+			p.choose("prompts.jsonl", `{"title":"Not for long","text":"Hello","visibility":"private"}`).click(
+				"[value=look]").click("[value=import]")
 			p.click("form[action$='/import/undo'] button").reads("1 deleted.")
 		}},
 		{"menu", "/app", func(p *tab) { p.click(".menu summary").sees("document.querySelector('.menu[open]')") }},

@@ -112,7 +112,10 @@ func (u *uploader) upload() {
 	name := fmt.Sprintf("upload %d of %s", u.made, u.name)
 	files := make([]sentFile, filesOfAnUpload)
 	for i := range files {
-		files[i] = sentFile{Path: fmt.Sprintf("d%d/file%d.txt", i%3, i), Content: contentOf(name, i), Executable: i == 3}
+		files[i] = sentFile{
+			Path:    fmt.Sprintf("d%d/file%d.txt", i%3, i),
+			Content: contentOf(name, i), Executable: i == 3,
+		}
 	}
 	var p struct {
 		ID      string
@@ -121,13 +124,15 @@ func (u *uploader) upload() {
 	var status int
 	var err error
 	if u.id == "" || rand.IntN(30) == 0 {
-		status, _, err = u.try("POST", "/prompts", map[string]any{"title": name, "text": name, "visibility": "private", "files": files}, &p)
+		status, _, err = u.try("POST", "/prompts",
+			map[string]any{"title": name, "text": name, "visibility": "private", "files": files}, &p)
 	} else {
 		if rand.IntN(2) == 0 { // of the version before
 			sum := sha256.Sum256([]byte(files[0].Content))
 			files[0].Content, files[0].SHA256 = "", hex.EncodeToString(sum[:])
 		}
-		status, _, err = u.try("PATCH", "/prompts/"+u.id, map[string]any{"text": name, "files": files}, &p, "If-Match", "*")
+		status, _, err = u.try("PATCH", "/prompts/"+u.id, map[string]any{"text": name, "files": files}, &p,
+			"If-Match", "*")
 	}
 	if err != nil {
 		time.Sleep(20 * time.Millisecond) // a client that is refused does not come back at once

@@ -45,7 +45,8 @@ func killedUnderReview(t *testing.T, a app, n size, done func()) {
 	admin := user{t: t, url: a.url(), name: "admin"}
 	admin.do(201, "POST", "/workspaces", map[string]string{"handle": "letters"}, nil)
 	writers, approvers := l.staff(admin, 3, "author"), l.staff(admin, 2, "publisher")
-	admin.do(200, "PUT", "/workspaces/letters/rules", map[string]any{"rules": []any{map[string]any{"label": "production", "approvals": 1}}}, nil, "If-Match", "*")
+	admin.do(200, "PUT", "/workspaces/letters/rules",
+		map[string]any{"rules": []any{map[string]any{"label": "production", "approvals": 1}}}, nil, "If-Match", "*")
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for _, m := range writers {
@@ -70,7 +71,8 @@ func killedUnderReview(t *testing.T, a app, n size, done func()) {
 	})
 	awaitAnswers := func() {
 		enough := l.answers() + n.alive + rand.IntN(n.alive)
-		require.Eventually(t, func() bool { return l.answers() > enough && seen.Load() > 0 }, 3*time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return l.answers() > enough && seen.Load() > 0 },
+			3*time.Minute, time.Millisecond)
 	}
 	for range kills {
 		awaitAnswers()
@@ -84,7 +86,8 @@ func killedUnderReview(t *testing.T, a app, n size, done func()) {
 		require.Eventually(t, func() bool { return depth(t, a) == 0 }, cutShort, time.Second, "the repairs do not end")
 	}
 	l.check(t, writers[0].user)
-	t.Logf("%d changes acknowledged, %d without a clear answer, %d looks found production", l.answers(), len(l.unclear), seen.Load())
+	t.Logf("%d changes acknowledged, %d without a clear answer, %d looks found production",
+		l.answers(), len(l.unclear), seen.Load())
 	finish(t, a)
 }
 
@@ -202,7 +205,8 @@ func (m *member) write() {
 	var err error
 	if id == "" || rand.IntN(6) == 0 {
 		event = "prompt.created"
-		status, _, err = m.try("POST", "/prompts", map[string]string{"title": text, "text": text, "visibility": "private", "workspace": "letters"}, &p)
+		status, _, err = m.try("POST", "/prompts",
+			map[string]string{"title": text, "text": text, "visibility": "private", "workspace": "letters"}, &p)
 	} else {
 		status, _, err = m.try("PATCH", "/prompts/"+id, map[string]string{"text": text}, &p, "If-Match", "*")
 	}
@@ -225,7 +229,8 @@ func (m *member) write() {
 // propose proposes a version, by the proposal that is open if one is.
 func (m *member) propose(id string, version int64) bool {
 	var made proposed
-	status, _, err := m.try("POST", "/prompts/"+id+"/proposals", map[string]any{"label": "production", "version": version}, &made)
+	status, _, err := m.try("POST", "/prompts/"+id+"/proposals",
+		map[string]any{"label": "production", "version": version}, &made)
 	if m.note(status, err, told{Type: "proposal.opened", Prompt: id, Proposal: made.Number}) {
 		return true
 	}
@@ -235,7 +240,8 @@ func (m *member) propose(id string, version int64) bool {
 		return false
 	}
 	made = open[i]
-	status, _, err = m.try("PUT", fmt.Sprintf("/prompts/%s/proposals/%d", id, made.Number), map[string]int64{"version": version}, nil)
+	status, _, err = m.try("PUT", fmt.Sprintf("/prompts/%s/proposals/%d", id, made.Number),
+		map[string]int64{"version": version}, nil)
 	return m.note(status, err, told{Type: "proposal.updated", Prompt: id, Proposal: made.Number, Version: version})
 }
 
@@ -260,8 +266,12 @@ func (m *member) approve(stop <-chan struct{}) {
 		verdict = "changes"
 	}
 	var now proposed
-	status, _, err := m.try("POST", fmt.Sprintf("/prompts/%s/proposals/%d/reviews", p.Prompt, p.Number), map[string]any{"verdict": verdict, "version": p.Version, "digest": p.Digest}, &now)
-	events := []told{{Type: "proposal.reviewed", Prompt: p.Prompt, Proposal: p.Number, Version: p.Version, Verdict: verdict}}
+	status, _, err := m.try("POST", fmt.Sprintf("/prompts/%s/proposals/%d/reviews", p.Prompt, p.Number),
+		map[string]any{"verdict": verdict, "version": p.Version, "digest": p.Digest}, &now)
+	events := []told{{
+		Type: "proposal.reviewed", Prompt: p.Prompt, Proposal: p.Number,
+		Version: p.Version, Verdict: verdict,
+	}}
 	if now.State == "merged" {
 		events = append(events, told{Type: "proposal.merged", Prompt: p.Prompt, Proposal: p.Number, Version: p.Version},
 			told{Type: "label.moved", Prompt: p.Prompt, Version: p.Version})
@@ -314,14 +324,16 @@ func standing(u user, id string) (bool, error) {
 		if p.Version != got.Version || p.State != "merged" {
 			continue
 		}
-		if status, _, err := u.try("GET", fmt.Sprintf("/prompts/%s/proposals/%d", id, p.Number), nil, &p); err != nil || status != 200 {
+		if status, _, err := u.try("GET", fmt.Sprintf("/prompts/%s/proposals/%d", id, p.Number), nil, &p); err != nil ||
+			status != 200 {
 			return false, errAway
 		}
 		if isApproved(p, versions) {
 			return true, nil
 		}
 	}
-	return false, fmt.Errorf("stands on version %d, which no one else approved: %+v of %+v", got.Version, proposals, versions)
+	return false, fmt.Errorf("stands on version %d, which no one else approved: %+v of %+v",
+		got.Version, proposals, versions)
 }
 
 // isApproved reports whether somebody approved what a proposal puts live, by version and digest,
@@ -429,7 +441,10 @@ func (l *ledger) addWhatIsThere(t *testing.T, u user, id string, there map[told]
 		if p.State == "open" {
 			continue
 		}
-		there[told{Type: "proposal.reviewed", Prompt: id, By: p.ClosedBy, Proposal: p.Number, Version: p.Version, Verdict: "approve"}]++
+		there[told{
+			Type: "proposal.reviewed", Prompt: id, By: p.ClosedBy, Proposal: p.Number,
+			Version: p.Version, Verdict: "approve",
+		}]++
 		there[told{Type: "proposal.merged", Prompt: id, By: p.ClosedBy, Proposal: p.Number, Version: p.Version}]++
 		u.do(200, "GET", fmt.Sprintf("/prompts/%s/proposals/%d", id, p.Number), nil, &p)
 		require.True(t, isApproved(p, versions), "%+v was approved by no one else: %+v", p, versions)

@@ -48,7 +48,8 @@ func killed(t *testing.T, a app, n size, done func()) {
 	}()
 	reader := user{t: t, url: a.url(), name: "reader"}
 	// Killed when some are there and others are on their way.
-	require.Eventually(t, func() bool { return len(reader.walkSafely("/prompts?limit=100")) > good/10 }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(reader.walkSafely("/prompts?limit=100")) > good/10 },
+		time.Minute, 20*time.Millisecond)
 	a.kill(t)
 	out := <-importing
 	code, out2, errs := command(t, nil, "import", file, "--as-contributor", "--public", "--url", a.url())
@@ -74,7 +75,8 @@ func (u user) walkSafely(path string) []shown {
 // three minutes.
 func awaitCount(t *testing.T, u user, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(u.walk("/prompts?limit=100", func() {})) == n }, cutShort, time.Second, "not all prompts are listed")
+	require.Eventually(t, func() bool { return len(u.walk("/prompts?limit=100", func() {})) == n }, cutShort,
+		time.Second, "not all prompts are listed")
 }
 
 // votesThroughKills casts votes while the program is killed again and again. Each vote that was
@@ -197,7 +199,8 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	a := startHosted(t, functiontest.Faults{})
 	store := openAzure(t, a.env(), false)
 	db := promptdb.New(promptdb.Config{
-		Store: &doomed{DB: store.Tables}, Queues: openQueues(t, a.env(), false), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: &doomed{DB: store.Tables}, Queues: openQueues(t, a.env(), false), Tables: promptdb.DefaultTables(),
+		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(func()) {}, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	id, err := prompt.NewID(time.Now(), rand.Reader)
@@ -210,7 +213,8 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	require.Error(t, err)
 	reader := user{t: t, url: a.url(), name: "reader"}
 	require.Empty(t, reader.walk("/prompts?limit=10", func() {}))
-	require.Eventually(t, func() bool { return len(reader.walk("/prompts?limit=10", func() {})) == 1 }, cutShort, time.Second)
+	require.Eventually(t, func() bool { return len(reader.walk("/prompts?limit=10", func() {})) == 1 }, cutShort,
+		time.Second)
 	repairs := func() []functiontest.Invocation {
 		return slices.DeleteFunc(a.Invocations(), func(i functiontest.Invocation) bool {
 			return i.Function != promptdb.QueueRepairs || !strings.Contains(i.Text, string(id))
@@ -222,7 +226,8 @@ func TestCreateIsRepairedByItsMessage(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(repairs(), func(i functiontest.Invocation) bool { return i.Done && i.Err == nil })
 	}, cutShort, 100*time.Millisecond, "no repair ends well")
-	require.Eventually(t, func() bool { return len(reader.walk("/prompts?q=cut&tag=text", func() {})) == 1 }, cutShort, time.Second)
+	require.Eventually(t, func() bool { return len(reader.walk("/prompts?q=cut&tag=text", func() {})) == 1 }, cutShort,
+		time.Second)
 	finish(t, a)
 }
 
@@ -238,7 +243,8 @@ func TestPoisonIsSetAside(t *testing.T) {
 	// its message is delivered twice, as all are
 	require.NoError(t, user{t: t, url: a.url(), name: "bob"}.insistOnVote(p.ID, "like"))
 	reader := user{t: t, url: a.url(), name: "reader"}
-	require.Eventually(t, func() bool { return reader.walk("/prompts?sort=most-liked", func() {})[0].Likes == 1 }, cutShort, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return reader.walk("/prompts?sort=most-liked", func() {})[0].Likes == 1 },
+		cutShort, 100*time.Millisecond)
 	require.Eventually(t, func() bool {
 		n, err := raw.Len(t.Context(), queue.Poison(promptdb.QueueMoves))
 		return err == nil && n > 0

@@ -105,7 +105,11 @@ func changesOf(prompts []shown) []change {
 			http.StatusOK, `"text":"Edited text"`, 2,
 		},
 		{"ann", "DELETE", "/prompts/" + prompts[1].ID, nil, http.StatusNoContent, `"deletedAt"`, 1},
-		{"carol", "PUT", "/prompts/" + prompts[2].ID + "/vote", map[string]string{"value": "like"}, http.StatusOK, `"voter":"carol"`, 1},
+		{
+			"carol", "PUT", "/prompts/" + prompts[2].ID + "/vote",
+			map[string]string{"value": "like"},
+			http.StatusOK, `"voter":"carol"`, 1,
+		},
 	}, firstPrompt...)
 }
 
@@ -237,7 +241,9 @@ func serve(t *testing.T, f disktest.Fault, dir string, changes []change) (made [
 	}
 	require.Eventually(t, func() bool { return answers() || over() }, time.Minute, 10*time.Millisecond)
 	for _, c := range changes {
-		status, _, _ := user{t: t, url: "http://" + addr, name: c.by}.try(c.method, c.path, c.body, nil, "If-Match", "*") // no answer is no success
+		// no answer is no success
+		status, _, _ := user{t: t, url: "http://" + addr, name: c.by}.try(c.method, c.path,
+			c.body, nil, "If-Match", "*")
 		made = append(made, status == c.status)
 	}
 	if !over() {

@@ -37,15 +37,23 @@ func raw(t testing.TB, addr, request string) (int, string) {
 
 // spellings are paths that some server on the way may take for /score-bucket-moves.
 var spellings = []string{
-	"/score-bucket-moves", "/Score-Bucket-Moves", "/SCORE-BUCKET-MOVES", "//score-bucket-moves", "/./score-bucket-moves",
-	"/score-bucket-moves/", "/score-bucket-moves?", "/score-bucket-moves?x=1", "/score-bucket-moves%2F", "/score-bucket-moves%00", "/score-bucket-moves%20",
-	"/score-bucket-moves;x", "/score-bucket-moves%3F", "/score-bucket-moves%23", "/%73core-bucket-moves", "/score%2Dbucket%2Dmoves", "/%2Fscore-bucket-moves",
-	"/x/../score-bucket-moves", "/api/../score-bucket-moves", "/api/..%2Fscore-bucket-moves", "/api/..%2fscore-bucket-moves", "/api/%2e%2e/score-bucket-moves",
-	"/api/%2E%2E%2Fscore-bucket-moves", "/api/..%5Cscore-bucket-moves", "/api/..%5cscore-bucket-moves", `/api/..\score-bucket-moves`,
-	"/api/v1/..%5C..%5Cscore-bucket-moves", "/api/v1/../../score-bucket-moves", "/api/v1/prompts/..%5C..%5C..%5Cscore-bucket-moves",
+	"/score-bucket-moves", "/Score-Bucket-Moves", "/SCORE-BUCKET-MOVES",
+	"//score-bucket-moves", "/./score-bucket-moves",
+	"/score-bucket-moves/", "/score-bucket-moves?", "/score-bucket-moves?x=1", "/score-bucket-moves%2F",
+	"/score-bucket-moves%00", "/score-bucket-moves%20",
+	"/score-bucket-moves;x", "/score-bucket-moves%3F", "/score-bucket-moves%23", "/%73core-bucket-moves",
+	"/score%2Dbucket%2Dmoves", "/%2Fscore-bucket-moves",
+	"/x/../score-bucket-moves", "/api/../score-bucket-moves", "/api/..%2Fscore-bucket-moves",
+	"/api/..%2fscore-bucket-moves", "/api/%2e%2e/score-bucket-moves",
+	"/api/%2E%2E%2Fscore-bucket-moves", "/api/..%5Cscore-bucket-moves", "/api/..%5cscore-bucket-moves",
+	`/api/..\score-bucket-moves`,
+	"/api/v1/..%5C..%5Cscore-bucket-moves", "/api/v1/../../score-bucket-moves",
+	"/api/v1/prompts/..%5C..%5C..%5Cscore-bucket-moves",
 	"/api/v1/prompts/..%2F..%2F..%2Fscore-bucket-moves", "/api/v1/prompts/x/..%5C..%5C..%5C..%5Cscore-bucket-moves",
-	"/api/v1/prompts/%252e%252e%252f%252e%252e%252fscore-bucket-moves", "/api/score-bucket-moves", "/api/v1/score-bucket-moves",
-	"/admin/functions/score-bucket-moves", "/runtime/webhooks/score-bucket-moves", "http://127.0.0.1/score-bucket-moves",
+	"/api/v1/prompts/%252e%252e%252f%252e%252e%252fscore-bucket-moves", "/api/score-bucket-moves",
+	"/api/v1/score-bucket-moves",
+	"/admin/functions/score-bucket-moves", "/runtime/webhooks/score-bucket-moves",
+	"http://127.0.0.1/score-bucket-moves",
 }
 
 const envelope = `{"Data":{"message":"\"{\\\"version\\\":1,\\\"author\\\":\\\"ann\\\",\\\"prompt\\\":\\\"01ARZ3NDEKTSV4RRFFQ69G5FAV\\\"}\""},"Metadata":{"DequeueCount":"1"}}`
@@ -56,9 +64,10 @@ func forge(t *testing.T, addr string, hosts []string) {
 	t.Helper()
 	for _, host := range hosts {
 		for _, path := range spellings {
-			status, body := raw(t, addr, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Type: application/json\r\n"+
-				"X-Azure-Functions-InvocationId: 8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f\r\nUser-Agent: Azure-Functions-Host/4.1037.0.0\r\n"+
-				"X-Dev-User: ann\r\nContent-Length: %d\r\n\r\n%s", path, host, len(envelope), envelope))
+			status, body := raw(t, addr,
+				fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Type: application/json\r\n"+
+					"X-Azure-Functions-InvocationId: 8b1f6a52-6c5a-4d0e-9f2c-3a1b7c9d0e4f\r\nUser-Agent: Azure-Functions-Host/4.1037.0.0\r\n"+
+					"X-Dev-User: ann\r\nContent-Length: %d\r\n\r\n%s", path, host, len(envelope), envelope))
 			want := []int{404}
 			if strings.Contains(path, "%00") || strings.HasPrefix(path, "http:") {
 				want = append(want, 400) // the host's server takes no such line
@@ -111,10 +120,17 @@ func TestRebinding(t *testing.T) {
 	p := ann.create("Rebinding secret")
 	_, port, err := net.SplitHostPort(l.addr)
 	require.NoError(t, err)
-	for _, host := range []string{"evil.example.com:" + port, "127.0.0.1.evil.example.com", "localhost.evil.example.com:" + port, "0.0.0.0:" + port, ""} {
-		for _, request := range []string{"GET /api/v1/prompts", "GET /api/v1/prompts/" + p.ID, "GET /api/v1/me", "GET /api/v1/tags", "DELETE /api/v1/prompts/" + p.ID, "POST /api/v1/prompts"} {
+	for _, host := range []string{
+		"evil.example.com:" + port, "127.0.0.1.evil.example.com",
+		"localhost.evil.example.com:" + port, "0.0.0.0:" + port, "",
+	} {
+		for _, request := range []string{
+			"GET /api/v1/prompts", "GET /api/v1/prompts/" + p.ID, "GET /api/v1/me",
+			"GET /api/v1/tags", "DELETE /api/v1/prompts/" + p.ID, "POST /api/v1/prompts",
+		} {
 			for _, as := range []string{"", "X-Dev-User: ann\r\n", "X-Dev-User: ann\r\nX-Dev-Roles: admin\r\n"} {
-				status, body := raw(t, l.addr, request+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\nContent-Length: 0\r\n"+as+"\r\n")
+				status, body := raw(t, l.addr, request+" HTTP/1.1\r\nHost: "+host+
+					"\r\nConnection: close\r\nContent-Length: 0\r\n"+as+"\r\n")
 				require.Contains(t, []int{400, 401}, status, "%s at %q", request, host)
 				require.NotContains(t, body, "secret")
 			}

@@ -138,7 +138,10 @@ func TestStorageFaults(t *testing.T) {
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
 	for i := range workers {
-		workers[i] = &worker{user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i), see: see}, rnd: rand.New(rand.NewPCG(uint64(i), 9)), all: workers}
+		workers[i] = &worker{
+			user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i), see: see},
+			rnd:  rand.New(rand.NewPCG(uint64(i), 9)), all: workers,
+		}
 		wg.Go(func() { workers[i].work(ctx) })
 	}
 	under, away := loaded()
@@ -165,7 +168,8 @@ func TestStorageFaults(t *testing.T) {
 		return true
 	})
 	require.Less(t, residentKiB(t, "AzureWebJobsStorage="+connection), 256<<10)
-	require.Eventually(t, func() bool { return depth(t, a) == 0 }, 8*time.Minute, time.Second, "the queues do not drain")
+	require.Eventually(t, func() bool { return depth(t, a) == 0 }, 8*time.Minute,
+		time.Second, "the queues do not drain")
 	finish(t, a)
 	for _, w := range workers {
 		w.check(t)

@@ -30,10 +30,14 @@ func TestImage(t *testing.T) {
 	}
 	work(t)
 	dir := t.TempDir()
-	b := buildah{tool, []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
+	b := buildah{tool, []string{
+		"--root", filepath.Join(dir, "root"), "--runroot",
+		filepath.Join(dir, "run"), "--storage-driver", "vfs",
+	}}
 	t.Cleanup(func() { _, _ = b.do("rm", "--all") }) // the rest goes with the directory
 	imageContext(t, filepath.Join(dir, "context"))
-	_, err = b.do("build", "--isolation", "chroot", "--format", "docker", "-t", "prompthub", filepath.Join(dir, "context"))
+	_, err = b.do("build", "--isolation", "chroot", "--format", "docker", "-t", "prompthub",
+		filepath.Join(dir, "context"))
 	require.NoError(t, err)
 	c := b.config(t)
 	require.Equal(t, "65532:65532", c.User)
@@ -77,7 +81,11 @@ func TestImage(t *testing.T) {
 // to everyone, keeps its data in the volume, and sends people to their provider.
 func signsIn(t *testing.T, b buildah, container string, cmd []string, a *local) {
 	t.Helper()
-	provider := authtest.Start(t, authtest.Options{Redirects: []string{a.url() + "/app/signin/callback"}, Logouts: []string{a.url() + "/app"}, TokenSeconds: 600})
+	provider := authtest.Start(t,
+		authtest.Options{
+			Redirects: []string{a.url() + "/app/signin/callback"},
+			Logouts:   []string{a.url() + "/app"}, TokenSeconds: 600,
+		})
 	args := append(slices.Clone(b.where), "run", "--isolation", "chroot")
 	for _, v := range oidcSettings(provider.Issuer, a.url()) {
 		args = append(args, "--env", v)
@@ -98,7 +106,10 @@ func signsIn(t *testing.T, b buildah, container string, cmd []string, a *local) 
 	awaitReady(t, a.url())
 
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	for path, want := range map[string]int{"/app/mine": http.StatusUnauthorized, "/app/signin/start": http.StatusSeeOther} {
+	for path, want := range map[string]int{
+		"/app/mine":         http.StatusUnauthorized,
+		"/app/signin/start": http.StatusSeeOther,
+	} {
 		resp, err := client.Get(a.url() + path)
 		require.NoError(t, err)
 		body := readAll(resp.Body)

@@ -44,7 +44,8 @@ func TestOneNameOneAddress(t *testing.T) {
 			at := hostOn(t, azureEnv(t), functiontest.Options{Older: older}).url() + "/lf/api/public/v2/prompts"
 			made := map[string]bool{}
 			for _, name := range escapedNames(older) {
-				status, answer := sendJSON(t, http.MethodPost, at, map[string]any{"name": name, "prompt": "x", "labels": []string{"production"}})
+				status, answer := sendJSON(t, http.MethodPost, at,
+					map[string]any{"name": name, "prompt": "x", "labels": []string{"production"}})
 				if strings.Contains(strings.ToLower(strings.ReplaceAll(name, "%25", "%")), "%2f") {
 					require.Equal(t, http.StatusBadRequest, status, "%q: %v", name, answer)
 					continue
@@ -80,7 +81,8 @@ func escapedNames(older bool) (names []string) {
 		}
 		name := b.String()
 		rest := escapes.ReplaceAllString(strings.ReplaceAll(strings.ToLower(name), "%2f", ""), "%41")
-		if seen[name] || strings.Trim(name, "/") != name || strings.Contains(name, "//") || older && strings.Contains(rest, "%41") {
+		if seen[name] || strings.Trim(name, "/") != name || strings.Contains(name, "//") ||
+			older && strings.Contains(rest, "%41") {
 			continue
 		}
 		seen[name] = true
@@ -94,7 +96,8 @@ func named(t *testing.T, base string, more ...string) {
 	at := base + "/lf/api/public/v2/prompts"
 	for _, name := range append(more, "folder/hello world", "a/versions/2", "100%", "q&;+=@!", "名前 🚀", "[brac]es]") {
 		what := fmt.Sprintf("%q at %s", name, base)
-		status, _ := sendJSON(t, http.MethodPost, at, map[string]any{"name": name, "prompt": "of " + name, "labels": []string{"production"}})
+		status, _ := sendJSON(t, http.MethodPost, at,
+			map[string]any{"name": name, "prompt": "of " + name, "labels": []string{"production"}})
 		require.Equal(t, http.StatusCreated, status, what)
 		status, got := sendJSON(t, http.MethodGet, at+"/"+url.PathEscape(name), nil)
 		require.Equal(t, http.StatusOK, status, what)
@@ -103,7 +106,8 @@ func named(t *testing.T, base string, more ...string) {
 		require.Equal(t, http.StatusOK, status, "%s at the door of LangSmith: %v", what, got)
 		status, got = sendJSON(t, http.MethodGet, base+"/ls/commits/-/"+url.PathEscape(name)+"/latest", nil)
 		require.Equal(t, http.StatusOK, status, "%s at the door of LangSmith: %v", what, got)
-		status, got = sendJSON(t, http.MethodPatch, at+"/"+url.PathEscape(name)+"/versions/1", map[string]any{"newLabels": []string{"a"}})
+		status, got = sendJSON(t, http.MethodPatch, at+"/"+url.PathEscape(name)+"/versions/1",
+			map[string]any{"newLabels": []string{"a"}})
 		require.Equal(t, http.StatusOK, status, "%s: %v", what, got)
 		status, _ = sendJSON(t, http.MethodDelete, at+"/"+url.PathEscape(name), nil)
 		require.Equal(t, http.StatusNoContent, status, what)

@@ -78,7 +78,8 @@ func TestManySlowConnections(t *testing.T) {
 	users.Wait()
 	slow.Wait()
 	slices.Sort(took)
-	t.Logf("%d slow connections, %d users: %d served, %d refused; of those served median %v, p99 %v, longest %v", slowConnections, ordinaryUsers,
+	t.Logf("%d slow connections, %d users: %d served, %d refused; of those served median %v, p99 %v, longest %v",
+		slowConnections, ordinaryUsers,
 		len(took), failed.Load(), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
 	if os.Getenv("PROMPTHUB_BINARY") == "" {
 		require.Zero(t, failed.Load())
@@ -119,7 +120,8 @@ func ordinary(t *testing.T, url, who string, n int) bool {
 	case 1:
 		r, err = http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/app", nil)
 	case 2:
-		r, err = http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/prompts", strings.NewReader(`{"title":"T","text":"x","visibility":"public"}`))
+		r, err = http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/prompts",
+			strings.NewReader(`{"title":"T","text":"x","visibility":"public"}`))
 	}
 	if err != nil {
 		return false

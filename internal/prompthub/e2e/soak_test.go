@@ -34,14 +34,18 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, err)
 	stop := func() { require.NoError(t, server.Stop()) }
 	defer func() { stop() }()
-	a := hostOn(t, []string{"AzureWebJobsStorage=" + server.ConnectionString(), "QUEUE_PREFIX=" + queuePrefix}, functiontest.Options{Faults: functiontest.Faults{Seed: 3, Duplicates: 0.02, Hold: 200 * time.Millisecond}})
+	a := hostOn(t, []string{"AzureWebJobsStorage=" + server.ConnectionString(), "QUEUE_PREFIX=" + queuePrefix},
+		functiontest.Options{Faults: functiontest.Faults{Seed: 3, Duplicates: 0.02, Hold: 200 * time.Millisecond}})
 
 	ctx, cancel := context.WithTimeout(t.Context(), lasting)
 	defer cancel()
 	workers := make([]*worker, 12)
 	var wg sync.WaitGroup
 	for i := range workers {
-		workers[i] = &worker{user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i)}, rnd: rand.New(rand.NewPCG(uint64(i), 5)), all: workers}
+		workers[i] = &worker{
+			user: user{t: t, url: a.url(), name: fmt.Sprintf("worker %d", i)},
+			rnd:  rand.New(rand.NewPCG(uint64(i), 5)), all: workers,
+		}
 		wg.Go(func() { workers[i].work(ctx) })
 	}
 	var backups []*soakBackup
@@ -73,9 +77,11 @@ func TestSoak(t *testing.T) {
 		acked += w.acked
 		unclear += w.unclear
 	}
-	t.Logf("%s: %d requests acknowledged, %d without a clear answer, %d kills of the handler, %d stops of Azurite", lasting, acked, unclear, kills, stops)
+	t.Logf("%s: %d requests acknowledged, %d without a clear answer, %d kills of the handler, %d stops of Azurite",
+		lasting, acked, unclear, kills, stops)
 	poison := redrive(t, a)
-	require.Eventually(t, func() bool { return depth(t, a) == 0 }, 15*time.Minute, 2*time.Second, "the queues do not drain")
+	require.Eventually(t, func() bool { return depth(t, a) == 0 }, 15*time.Minute,
+		2*time.Second, "the queues do not drain")
 	t.Logf("%d messages had become poison while the storage was away and were put back", poison)
 	finish(t, a)
 	for _, w := range workers {
@@ -169,7 +175,11 @@ func (w *worker) get(path string) (int, error) {
 
 func (w *worker) makeOne(n int) {
 	var p shown
-	status, _, err := w.try("POST", "/prompts", map[string]any{"title": fmt.Sprintf("Soak %s %d", w.name, n), "text": "0", "tags": []string{"text"}, "visibility": "public"}, &p)
+	status, _, err := w.try("POST", "/prompts",
+		map[string]any{
+			"title": fmt.Sprintf("Soak %s %d", w.name, n), "text": "0",
+			"tags": []string{"text"}, "visibility": "public",
+		}, &p)
 	if w.note(status, err) {
 		w.mu.Lock()
 		w.own = append(w.own, &written{id: p.ID})
@@ -185,7 +195,8 @@ func (w *worker) editOne() {
 		return
 	}
 	p.tried++
-	status, _, err := w.try("PATCH", "/prompts/"+p.id, map[string]any{"text": fmt.Sprint(p.tried)}, nil, "If-Match", "*")
+	status, _, err := w.try("PATCH", "/prompts/"+p.id, map[string]any{"text": fmt.Sprint(p.tried)}, nil,
+		"If-Match", "*")
 	if w.note(status, err) {
 		p.acked = p.tried
 	}
@@ -229,7 +240,8 @@ func (w *worker) check(t *testing.T) {
 		require.NoError(t, err)
 		if status == 404 {
 			require.True(t, p.deleted, "%s is lost", p.id)
-			require.True(t, slices.ContainsFunc(deleted, func(d shown) bool { return d.ID == p.id }), "%s is not among the deleted", p.id)
+			require.True(t, slices.ContainsFunc(deleted, func(d shown) bool { return d.ID == p.id }),
+				"%s is not among the deleted", p.id)
 			continue
 		}
 		require.False(t, p.gone, "%s was deleted", p.id)

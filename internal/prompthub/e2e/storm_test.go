@@ -30,7 +30,8 @@ func TestStorm(t *testing.T) {
 					return
 				default:
 				}
-				status, _, err := u.try("PUT", "/prompts/"+p.ID+"/vote", map[string]string{"value": []string{"like", "none", "dislike"}[i%3]}, nil)
+				status, _, err := u.try("PUT", "/prompts/"+p.ID+"/vote",
+					map[string]string{"value": []string{"like", "none", "dislike"}[i%3]}, nil)
 				if err != nil || status != 200 && status != 404 {
 					t.Errorf("vote: %d, %v", status, err)
 					return

@@ -72,7 +72,8 @@ func story(t *testing.T, done func(), start func() app, n size) {
 	reader := user{t: t, url: a.url(), name: "reader"}
 	before := reader.walk("/prompts?sort=newest&limit=7", func() {})
 	require.Len(t, before, good)
-	require.True(t, slices.IsSortedFunc(before, func(x, y shown) int { return strings.Compare(y.ID[:10], x.ID[:10]) }), "newest first")
+	require.True(t, slices.IsSortedFunc(before, func(x, y shown) int { return strings.Compare(y.ID[:10], x.ID[:10]) }),
+		"newest first")
 	pageWhileOthersWrite(t, a, "/prompts?sort=newest&limit=7", before, n.between)
 
 	randomVotes(t, a, before, n)
@@ -80,7 +81,8 @@ func story(t *testing.T, done func(), start func() app, n size) {
 	crowdVotes(t, a, hot, n)
 	awaitOrder(t, reader, hot, n.crowd)
 	// A prompt whose score changes during a walk may be missed, so all must have settled before it.
-	require.Eventually(t, func() bool { return drained(t, a) }, 5*time.Minute, time.Second, "the lists do not follow the votes")
+	require.Eventually(t, func() bool { return drained(t, a) }, 5*time.Minute, time.Second,
+		"the lists do not follow the votes")
 	settled := reader.walk("/prompts?sort=most-liked&limit=7", func() {})
 	pageWhileOthersWrite(t, a, "/prompts?sort=most-liked&limit=7", settled, n.between)
 	done()
@@ -158,7 +160,8 @@ func runImport(t *testing.T, a app, file string, created, unchanged, rejected in
 			require.Regexp(t, `^row \d+ .*rejected: .+`, line)
 			told++
 		default:
-			require.Regexp(t, `^\d+ rows have texts that are too long; a service with MAX_TEXT=\d+ would take \d+ of them$`, line)
+			require.Regexp(t,
+				`^\d+ rows have texts that are too long; a service with MAX_TEXT=\d+ would take \d+ of them$`, line)
 		}
 	}
 	require.Equal(t, rejected, told, "each rejected row is told, or counted with its reason")
@@ -217,7 +220,10 @@ func randomVotes(t *testing.T, a app, ps []shown, n size) {
 		var bs []ballot
 		for range n.votes / n.voters {
 			p := ps[min(rnd.IntN(len(ps)), rnd.IntN(len(ps)))] // some get more than others
-			bs = append(bs, ballot{p.ID, fmt.Sprintf("voter %d", v), []string{"like", "like", "like", "dislike", "none"}[rnd.IntN(5)]})
+			bs = append(bs, ballot{
+				p.ID, fmt.Sprintf("voter %d", v),
+				[]string{"like", "like", "like", "dislike", "none"}[rnd.IntN(5)],
+			})
 		}
 		work <- bs
 	}
@@ -252,7 +258,8 @@ func crowdVotes(t *testing.T, a app, id string, n size) {
 	for range n.atOnce {
 		wg.Go(func() {
 			for i := range turns {
-				if err := (user{t: t, url: a.url(), name: fmt.Sprintf("crowd %d", i)}).insistOnVote(id, "like"); err != nil {
+				if err := (user{t: t, url: a.url(), name: fmt.Sprintf("crowd %d", i)}).insistOnVote(id,
+					"like"); err != nil {
 					failed.Add(1)
 					t.Errorf("vote: %v", err)
 				}
@@ -284,7 +291,8 @@ func awaitOrder(t *testing.T, u user, hot string, crowd int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		all := u.walk("/prompts?sort=most-liked&limit=100", func() {})
-		if !slices.IsSortedFunc(all, func(x, y shown) int { return y.Score - x.Score }) || all[0].ID != hot || all[0].Score < crowd-20 {
+		if !slices.IsSortedFunc(all, func(x, y shown) int { return y.Score - x.Score }) ||
+			all[0].ID != hot || all[0].Score < crowd-20 {
 			return false
 		}
 		for i, p := range all[:min(len(all), 20)] {

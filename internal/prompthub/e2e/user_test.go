@@ -105,7 +105,9 @@ func (u user) insist(want int, method, path string, body, answer any, header ...
 func (u user) create(title string) shown {
 	u.t.Helper()
 	var p shown
-	u.do(201, "POST", "/prompts", map[string]any{"title": title, "text": "Text of " + title, "tags": []string{"text"}, "visibility": "public"}, &p)
+	u.do(201, "POST", "/prompts",
+		map[string]any{"title": title, "text": "Text of " + title, "tags": []string{"text"}, "visibility": "public"},
+		&p)
 	return p
 }
 

@@ -66,7 +66,9 @@ func (s Storage) Warning() string {
 	if s.Limit.Bytes > 0 {
 		used = append(used, fmt.Sprintf("%.1f of the %.1f MiB", mebibytes(s.Bytes), mebibytes(s.Limit.Bytes)))
 	}
-	return fmt.Sprintf("you use %s that a user may have; deleted prompts count until they are gone for good, %d days later", strings.Join(used, " and "), prompt.RestoreDays)
+	return fmt.Sprintf(
+		"you use %s that a user may have; deleted prompts count until they are gone for good, %d days later",
+		strings.Join(used, " and "), prompt.RestoreDays)
 }
 
 func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
@@ -99,7 +101,8 @@ func (s *Service) Whole(ctx context.Context, who auth.User, id prompt.ID, from i
 		return nil, err
 	}
 	if !v.IsOwn() {
-		return nil, fault.New(fault.Forbidden, "this prompt is neither yours nor of a workspace of yours, so you may not read all of it; fork it")
+		return nil, fault.New(fault.Forbidden,
+			"this prompt is neither yours nor of a workspace of yours, so you may not read all of it; fork it")
 	}
 	w, err := s.db.ExportPrompt(ctx, v.AuthorID, id, from)
 	if err == nil && w == nil { // deleted
@@ -150,7 +153,9 @@ func (s *Service) Account(ctx context.Context, who auth.User, token string) (Acc
 	return part, err
 }
 
-func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope string, at accountPlace) (part AccountPart, err error) {
+func (s *Service) accountPrompts(ctx context.Context, who auth.User, scope string,
+	at accountPlace,
+) (part AccountPart, err error) {
 	names, behind, err := s.db.NamesFrom(ctx, IDOf(who), at.Name, partPrompts)
 	if err != nil {
 		return part, err
@@ -209,7 +214,9 @@ func (s *Service) accountVotes(ctx context.Context, who auth.User, scope, after 
 	return part, nil
 }
 
-func (s *Service) accountFavorites(ctx context.Context, who auth.User, scope, after string) (part AccountPart, err error) {
+func (s *Service) accountFavorites(ctx context.Context, who auth.User,
+	scope, after string,
+) (part AccountPart, err error) {
 	page, err := s.db.Favorites(ctx, IDOf(who), Filter{}, after, partVotes)
 	if err != nil {
 		return part, err

@@ -103,7 +103,10 @@ type collector struct {
 func (by collector) shows(c prompt.Collection, as auth.User) Collection {
 	shown := Collection{Collection: c, By: by.User, Own: by.own}
 	if by.own {
-		shown.May = May{Edit: mayCollect(as, c.Visibility, c.Visibility) == nil, Publish: mayCollect(as, prompt.Public, prompt.Public) == nil}
+		shown.May = May{
+			Edit:    mayCollect(as, c.Visibility, c.Visibility) == nil,
+			Publish: mayCollect(as, prompt.Public, prompt.Public) == nil,
+		}
 	}
 	return shown
 }
@@ -191,9 +194,14 @@ func (s *Service) withSkills(ctx context.Context, who auth.User, c Collection) (
 func isSkill(v View) bool { return prompt.ValidSlug(v.Slug) && len(v.Content().Includes()) == 0 }
 
 // CreateCollection makes a collection of the caller, or of an owner for whom they act.
-func (s *Service) CreateCollection(ctx context.Context, who, owner auth.User, slug string, d prompt.CollectionDraft) (Collection, error) {
+func (s *Service) CreateCollection(ctx context.Context, who, owner auth.User, slug string,
+	d prompt.CollectionDraft,
+) (Collection, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
-	c, err := prompt.Collection{Owner: IDOf(owner), Slug: slug, CollectionDraft: d, Version: 1, CreatedAt: now, UpdatedAt: now}.Check()
+	c, err := prompt.Collection{
+		Owner: IDOf(owner), Slug: slug, CollectionDraft: d, Version: 1,
+		CreatedAt: now, UpdatedAt: now,
+	}.Check()
 	if err != nil {
 		return Collection{}, err
 	}
@@ -248,9 +256,11 @@ func (s *Service) checkSkills(ctx context.Context, owner auth.User, ids, had []p
 		case errs[i] != nil:
 			f = prompt.NoSuchPrompt(i, ids[i])
 		case !isSkill(v):
-			f.Code, f.Message = prompt.NotASkill, "this prompt includes others, so it is no skill; put their texts in their places"
+			f.Code, f.Message = prompt.NotASkill,
+				"this prompt includes others, so it is no skill; put their texts in their places"
 		case slugs[v.Slug]:
-			f.Code, f.Message = prompt.SameSkillName, fmt.Sprintf("another skill of the collection is called %s; rename one, or leave it out", v.Slug)
+			f.Code, f.Message = prompt.SameSkillName,
+				fmt.Sprintf("another skill of the collection is called %s; rename one, or leave it out", v.Slug)
 		}
 		if f.Message != "" {
 			fields = append(fields, f)
@@ -281,7 +291,9 @@ func (s *Service) MayEditCollection(ctx context.Context, who auth.User, owner, s
 
 // EditCollection changes a collection. Change gets what the owner says of it, with all the prompts
 // that it names, and may run again. Prompts that it adds must be skills that the owner may read.
-func (s *Service) EditCollection(ctx context.Context, who auth.User, owner, slug string, m Match, change func(*prompt.CollectionDraft)) (Collection, error) {
+func (s *Service) EditCollection(ctx context.Context, who auth.User, owner, slug string, m Match,
+	change func(*prompt.CollectionDraft),
+) (Collection, error) {
 	by, as, err := s.mayChange(ctx, who, owner, slug)
 	if err != nil {
 		return Collection{}, err
@@ -317,7 +329,8 @@ func (s *Service) EditCollection(ctx context.Context, who auth.User, owner, slug
 }
 
 func staleCollection() error {
-	return fault.New(fault.Stale, "the collection was changed since you read it; read it again and send its ETag in If-Match")
+	return fault.New(fault.Stale,
+		"the collection was changed since you read it; read it again and send its ETag in If-Match")
 }
 
 // mayChange returns the owner of a collection, and the caller as they act for that owner. Others

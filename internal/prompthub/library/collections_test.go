@@ -90,7 +90,9 @@ func TestCollectionSkills(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "hers t own public", s.sees(ann, library.Me, "support"), "they are back")
 
-	_, err = s.Patch(ctx, ann, own, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = "@@@langfusePrompt:name=public|label=latest@@@" })
+	_, err = s.Patch(ctx, ann, own, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Text = "@@@langfusePrompt:name=public|label=latest@@@"
+	})
 	require.NoError(t, err)
 	require.Equal(t, "hers t public", s.sees(ann, library.Me, "support"), "it is no skill now")
 }
@@ -139,7 +141,9 @@ func TestCollectionItems(t *testing.T) {
 	require.NoError(t, s.collect(ann, "kept", prompt.Private, same))
 	_, err = s.Patch(ctx, eve, same, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Private })
 	require.NoError(t, err)
-	require.NoError(t, s.set(ann, library.Me, "kept", func(d *prompt.CollectionDraft) { d.Prompts = append(d.Prompts, own) }))
+	require.NoError(t, s.set(ann, library.Me, "kept", func(d *prompt.CollectionDraft) {
+		d.Prompts = append(d.Prompts, own)
+	}))
 	require.Equal(t, "own", s.sees(ann, library.Me, "kept"))
 }
 
@@ -156,7 +160,8 @@ func TestCollectionRights(t *testing.T) {
 	}
 	may := func(who auth.User, v prompt.Visibility) (may string) {
 		require.NoError(t, s.DeleteCollection(ctx, admin, "shelf", "support", library.Match{Any: true}))
-		_, err := s.CreateCollection(ctx, admin, as(admin), "support", prompt.CollectionDraft{Visibility: v, Prompts: []prompt.ID{s.prompt.ID}})
+		_, err := s.CreateCollection(ctx, admin, as(admin), "support",
+			prompt.CollectionDraft{Visibility: v, Prompts: []prompt.ID{s.prompt.ID}})
 		require.NoError(t, err)
 		all, err := s.Collections(ctx, who, "shelf")
 		c, getErr := s.Collection(ctx, who, "shelf", "support")
@@ -185,7 +190,8 @@ func TestCollectionRights(t *testing.T) {
 		return may
 	}
 	for role, want := range map[prompt.Role][2]string{
-		prompt.RoleReader: {"r", "r"}, prompt.RoleAuthor: {"rw", "r"}, prompt.RolePublisher: {"rwpd", "rwd"}, prompt.RoleAdministrator: {"rwpd", "rwd"},
+		prompt.RoleReader: {"r", "r"}, prompt.RoleAuthor: {"rw", "r"}, prompt.RolePublisher: {"rwpd", "rwd"},
+		prompt.RoleAdministrator: {"rwpd", "rwd"},
 	} {
 		who := s.members[role]
 		require.Equal(t, want[0], may(who, prompt.Private), role)
@@ -203,7 +209,9 @@ func TestCollectionRights(t *testing.T) {
 	require.NoError(t, s.DeleteCollection(ctx, admin, "shelf", "support", library.Match{Any: true}))
 	require.NoError(t, s.collect(as(admin), "support", prompt.Public))
 	require.Equal(t, library.HasPublic, fault.CodeOf(s.DeleteWorkspace(ctx, admin, "shelf")))
-	require.NoError(t, s.set(admin, "shelf", "support", func(d *prompt.CollectionDraft) { d.Visibility = prompt.Private }))
+	require.NoError(t, s.set(admin, "shelf", "support", func(d *prompt.CollectionDraft) {
+		d.Visibility = prompt.Private
+	}))
 	require.NoError(t, s.DeleteWorkspace(ctx, admin, "shelf"))
 	require.Equal(t, fault.NotFound, s.sees(admin, "shelf", "support"))
 }
@@ -216,7 +224,8 @@ func TestCollectionMatch(t *testing.T) {
 	ann := auth.User{ID: "ann", Name: "Ann"}
 	require.NoError(t, s.collect(ann, "support", prompt.Private))
 	edit := func(version int64, name string) (library.Collection, error) {
-		return s.EditCollection(t.Context(), ann, library.Me, "support", library.Match{Revisions: []int64{version}}, func(d *prompt.CollectionDraft) { d.Name = name })
+		return s.EditCollection(t.Context(), ann, library.Me, "support", library.Match{Revisions: []int64{version}},
+			func(d *prompt.CollectionDraft) { d.Name = name })
 	}
 	for range 2 {
 		c, err := edit(1, "One")
@@ -227,7 +236,8 @@ func TestCollectionMatch(t *testing.T) {
 	require.Equal(t, fault.Stale, fault.Of(err))
 	err = s.DeleteCollection(t.Context(), ann, library.Me, "support", library.Match{Revisions: []int64{1}})
 	require.Equal(t, fault.Stale, fault.Of(err))
-	require.NoError(t, s.DeleteCollection(t.Context(), ann, library.Me, "support", library.Match{Revisions: []int64{2}}))
+	require.NoError(t, s.DeleteCollection(t.Context(), ann, library.Me, "support",
+		library.Match{Revisions: []int64{2}}))
 }
 
 // TestCollectionWithARecalledSkill: where programs that name no version would get one that was
@@ -245,9 +255,10 @@ func TestCollectionWithARecalledSkill(t *testing.T) {
 	for row, err := range table.All(ctx, s.tables, prompts, table.Range{}) {
 		require.NoError(t, err)
 		if strings.HasPrefix(row.Row, "!ver|"+string(one)) && row.Props.Get("Version").Int() == 1 {
-			_, err := s.tables.Write(ctx, prompts, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
-				{Name: "Recall", Value: table.String(`{"reason":"because"}`)},
-			}}})
+			_, err := s.tables.Write(ctx, prompts,
+				table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
+					{Name: "Recall", Value: table.String(`{"reason":"because"}`)},
+				}}})
 			require.NoError(t, err)
 		}
 	}

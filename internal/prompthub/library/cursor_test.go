@@ -24,9 +24,14 @@ func TestCursorsBelongToTheirQuery(t *testing.T) {
 		for _, who := range []auth.User{ann, bob} {
 			id, err := prompt.NewID(time.Now(), rand.Reader)
 			require.NoError(t, err)
-			_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: library.IDOf(who), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1, Draft: prompt.Draft{
-				Title: fmt.Sprint("same words ", i), Text: "t", Tags: []prompt.Tag{"text", "data"}, Visibility: prompt.Public,
-			}}, nil)
+			_, _, err = db.Add(t.Context(),
+				prompt.Prompt{
+					ID: id, AuthorID: library.IDOf(who), CreatedAt: id.Time(), UpdatedAt: id.Time(),
+					Revision: 1, Draft: prompt.Draft{
+						Title: fmt.Sprint("same words ", i), Text: "t", Tags: []prompt.Tag{"text", "data"},
+						Visibility: prompt.Public,
+					},
+				}, nil)
 			require.NoError(t, err)
 			for _, voter := range []auth.User{ann, bob} {
 				_, err = s.Vote(t.Context(), voter, id, prompt.Like)

@@ -44,7 +44,8 @@ func (c FilesChange) over(has prompt.Files) ([]SentFile, error) {
 	for _, path := range c.Remove {
 		if _, ok := has.Find(path); !ok {
 			return nil, &fault.Error{
-				Kind: fault.Invalid, Code: prompt.BadPath, Text: fmt.Sprintf("the latest version has no file %.100q to take away", path),
+				Kind: fault.Invalid, Code: prompt.BadPath,
+				Text:   fmt.Sprintf("the latest version has no file %.100q to take away", path),
 				Fields: []fault.Field{{Name: "files", Value: path, Message: "name a file of the latest version"}},
 			}
 		}
@@ -114,7 +115,8 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 		return d, nil
 	}
 	if d.Kind != prompt.KindText {
-		return d, fault.Coded(fault.Invalid, prompt.BadSkill, "a SKILL.md has a text and no messages: remove it from the files, then it is made of the messages")
+		return d, fault.Coded(fault.Invalid, prompt.BadSkill,
+			"a SKILL.md has a text and no messages: remove it from the files, then it is made of the messages")
 	}
 	b, sent := d.FileBytes[f.SHA256]
 	// else it may be named by the bytes of another file, which was checked as no SKILL.md
@@ -148,7 +150,8 @@ func (s *Service) alignSkillFile(ctx context.Context, was prompt.Prompt, d promp
 	}
 	head, err := format.ReadSkillHead(b)
 	inLine := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	if err != nil || !skill.Editable(b) || head.Lenient && !before.Lenient || d.Description != was.Description && inLine(head.Description) != inLine(d.About()) {
+	if err != nil || !skill.Editable(b) || head.Lenient && !before.Lenient ||
+		d.Description != was.Description && inLine(head.Description) != inLine(d.About()) {
 		return d, errUneditable() // as where another member refers to the description
 	}
 	// as the file says them: without empty lines at the ends of the text, and in one line
@@ -177,7 +180,8 @@ func fromSkillFile(d prompt.Draft, was prompt.Prompt, f prompt.File, b []byte) (
 	case !prompt.ValidSlug(head.Name):
 		return d, badSkill("names no skill: begin it with --- and the lines name: of at most 64 of a-z 0-9 and single hyphens inside, description: and ---")
 	case strings.TrimSpace(head.Description) == "":
-		return d, badSkill("has no description, by which agents choose it: write description: and what it does, and when to use it")
+		return d,
+			badSkill("has no description, by which agents choose it: write description: and what it does, and when to use it")
 	case !skill.Editable(b) || skill.NameIn(b) != head.Name:
 		return d, errUneditable()
 	case was.ID != "" && head.Name != was.Slug && head.Name != was.Bundle.Slug:
@@ -189,7 +193,8 @@ func fromSkillFile(d prompt.Draft, was prompt.Prompt, f prompt.File, b []byte) (
 	case was.ID == "" && d.Name != "" && d.Name != head.Name:
 		return d, &fault.Error{
 			Kind: fault.Invalid, Code: prompt.NameDiffers,
-			Text:   fmt.Sprintf("the SKILL.md is named %q, and the name sent is %q: send none, or the same", head.Name, d.Name),
+			Text: fmt.Sprintf("the SKILL.md is named %q, and the name sent is %q: send none, or the same",
+				head.Name, d.Name),
 			Fields: []fault.Field{{Name: "name", Value: d.Name, Message: "send " + head.Name + ", or no name"}},
 		}
 	}
@@ -218,11 +223,15 @@ func checkSaid(d prompt.Draft, b []byte) error {
 func checkSkillFile(b []byte) error {
 	switch text := skill.TextOf(b); {
 	case len(b) > prompt.MaxSkillFile:
-		return badSkill(fmt.Sprintf("has %d bytes, of %d that it may have: move parts of it to other files and name them in it", len(b), prompt.MaxSkillFile))
+		return badSkill(fmt.Sprintf(
+			"has %d bytes, of %d that it may have: move parts of it to other files and name them in it",
+			len(b), prompt.MaxSkillFile))
 	case !utf8.Valid(b):
 		return badSkill("is not valid UTF-8")
 	case len(utf16.Encode([]rune(text))) > prompt.MaxSkillText:
-		return badSkill(fmt.Sprintf("has a text of more than %d characters: move parts of it to other files and name them in it", prompt.MaxSkillText))
+		return badSkill(fmt.Sprintf(
+			"has a text of more than %d characters: move parts of it to other files and name them in it",
+			prompt.MaxSkillText))
 	}
 	if _, _, ok := skill.Split(b); !ok {
 		return badSkill("does not begin with a head: a line ---, the lines name: and description:, and a line ---")
@@ -320,7 +329,9 @@ type Folder struct {
 
 // ReadFolder returns the files of a version of a prompt with their bytes: all of them, or the one
 // of a path.
-func (s *Service) ReadFolder(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, path string) (Folder, error) {
+func (s *Service) ReadFolder(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion,
+	path string,
+) (Folder, error) {
 	v, err := s.GetVersion(ctx, who, id, want)
 	if err != nil {
 		return Folder{}, err

@@ -64,7 +64,8 @@ const aboutAll = "About it."
 
 // skillFile returns a SKILL.md that an author writes.
 func skillFile(slug, text string) content {
-	return content{bytes: fmt.Sprintf("---\nname: %s\nlicense: MIT\ndescription: %s\n---\n\n%s\n", slug, aboutAll, text)}
+	return content{bytes: fmt.Sprintf("---\nname: %s\nlicense: MIT\ndescription: %s\n---\n\n%s\n", slug,
+		aboutAll, text)}
 }
 
 func (m *filesMachine) living() *folders {
@@ -86,7 +87,8 @@ func (m *filesMachine) few() {
 
 func (m *filesMachine) add(v library.View, f folder, public bool) {
 	m.prompts = append(m.prompts, &folders{
-		id: v.ID, slug: v.Slug, versions: map[int64]folder{1: f}, current: 1, last: 1, from: 1, labels: map[string]int64{}, public: public,
+		id: v.ID, slug: v.Slug, versions: map[int64]folder{1: f}, current: 1, last: 1, from: 1,
+		labels: map[string]int64{}, public: public,
 		told: map[int64]string{},
 	})
 }
@@ -97,7 +99,9 @@ func (m *filesMachine) sent(f folder, has map[string]content) []library.SentFile
 	for _, path := range slices.Sorted(maps.Keys(f.files)) {
 		c := f.files[path]
 		s := library.SentFile{Path: path, Bytes: []byte(c.bytes), Executable: c.executable}
-		known := slices.ContainsFunc(slices.Collect(maps.Values(has)), func(h content) bool { return h.bytes == c.bytes })
+		known := slices.ContainsFunc(slices.Collect(maps.Values(has)), func(h content) bool {
+			return h.bytes == c.bytes
+		})
 		if known && rapid.Bool().Draw(m.t, "by name") {
 			s.Bytes, s.SHA256 = nil, sumOf(c.bytes)
 		}
@@ -131,7 +135,8 @@ func (m *filesMachine) change(p *folders, edit func(files map[string]content)) {
 	was := p.versions[p.current]
 	now := folder{was.text, maps.Clone(was.files)}
 	edit(now.files)
-	_, err := m.s.PatchWithFiles(context.Background(), author, p.id, library.Match{Any: true}, m.sent(now, was.files), func(*prompt.Draft) {})
+	_, err := m.s.PatchWithFiles(context.Background(), author, p.id, library.Match{Any: true},
+		m.sent(now, was.files), func(*prompt.Draft) {})
 	require.NoError(m.t, err)
 	p.holds(now)
 }
@@ -151,7 +156,9 @@ func (m *filesMachine) set(t *rapid.T) {
 }
 
 func (m *filesMachine) removeFile(t *rapid.T) {
-	m.change(m.living(), func(files map[string]content) { delete(files, one(t, append(somePaths, prompt.SkillFile), "path")) })
+	m.change(m.living(), func(files map[string]content) {
+		delete(files, one(t, append(somePaths, prompt.SkillFile), "path"))
+	})
 }
 
 func (m *filesMachine) removeAll(*rapid.T) {
@@ -183,7 +190,8 @@ func (m *filesMachine) writeSkill(t *rapid.T) {
 	was := p.versions[p.current]
 	now := folder{text, maps.Clone(was.files)}
 	now.files[prompt.SkillFile] = skillFile(p.slug, text)
-	_, err := m.s.PatchWithFiles(context.Background(), author, p.id, library.Match{Any: true}, m.sent(now, was.files), func(*prompt.Draft) {})
+	_, err := m.s.PatchWithFiles(context.Background(), author, p.id, library.Match{Any: true},
+		m.sent(now, was.files), func(*prompt.Draft) {})
 	require.NoError(t, err)
 	p.holds(now)
 }
@@ -192,7 +200,9 @@ func (m *filesMachine) writeSkill(t *rapid.T) {
 func (m *filesMachine) write(t *rapid.T) {
 	p, text := m.living(), one(t, someTexts, "text")
 	public := rapid.Bool().Draw(t, "public")
-	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Text, d.Visibility = text, visibility(public) })
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Text, d.Visibility = text, visibility(public)
+	})
 	require.NoError(t, err)
 	now := folder{text, maps.Clone(p.versions[p.current].files)}
 	if _, ok := now.files[prompt.SkillFile]; ok {
@@ -313,7 +323,9 @@ func (m *filesMachine) check(*rapid.T) {
 		require.NoError(m.t, m.queues.Delete(context.Background(), promptdb.QueueRepairs, x.Receipt))
 	}
 	var found []string
-	_, err = m.db.Verify(context.Background(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
+	_, err = m.db.Verify(context.Background(), func(d promptdb.Difference) {
+		found = append(found, d.String())
+	}, func(int) {})
 	require.NoError(m.t, err)
 	require.Empty(m.t, found)
 }
@@ -338,7 +350,8 @@ func (m *filesMachine) reads(p *folders, who auth.User, which library.WantedVers
 	got, made := map[string]content{}, 0
 	var sums strings.Builder // as sha256sum prints them
 	for i, b := range all.Contents {
-		require.Equal(m.t, []any{b.Path, b.Executable, len(b.Bytes)}, []any{l.Files[i].Path, l.Files[i].Executable, l.Files[i].Size})
+		require.Equal(m.t, []any{b.Path, b.Executable, len(b.Bytes)},
+			[]any{l.Files[i].Path, l.Files[i].Executable, l.Files[i].Size})
 		mark := "  "
 		if b.Executable {
 			mark = " *"
@@ -355,7 +368,8 @@ func (m *filesMachine) reads(p *folders, who auth.User, which library.WantedVers
 	if _, written := want.files[prompt.SkillFile]; !written {
 		require.Equal(m.t, 1, made)
 	}
-	require.True(m.t, maps.Equal(want.files, got), "%v is not %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want.files)))
+	require.True(m.t, maps.Equal(want.files, got), "%v is not %v", slices.Sorted(maps.Keys(got)),
+		slices.Sorted(maps.Keys(want.files)))
 	require.Equal(m.t, want.text, l.Text)
 	require.Equal(m.t, "sha256:"+sumOf(sums.String()), l.Files.Digest())
 	zip := sumOf(string(all.Archive()))
@@ -387,11 +401,16 @@ func TestFilesMachine(t *testing.T) {
 			return func(t *rapid.T) { m.t = t; do(m, t) }
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"create": step((*filesMachine).create), "set": step((*filesMachine).set), "remove": step((*filesMachine).removeFile),
-			"remove all": step((*filesMachine).removeAll), "rename": step((*filesMachine).renameFile), "mode": step((*filesMachine).mode),
-			"write a SKILL.md": step((*filesMachine).writeSkill), "write": step((*filesMachine).write), "label": step((*filesMachine).label),
-			"delete a version": step((*filesMachine).deleteVersion), "restore a version": step((*filesMachine).restoreVersion),
-			"delete": step((*filesMachine).remove), "restore": step((*filesMachine).restore), "fork": step((*filesMachine).fork),
+			"create": step((*filesMachine).create), "set": step((*filesMachine).set),
+			"remove":     step((*filesMachine).removeFile),
+			"remove all": step((*filesMachine).removeAll), "rename": step((*filesMachine).renameFile),
+			"mode":             step((*filesMachine).mode),
+			"write a SKILL.md": step((*filesMachine).writeSkill), "write": step((*filesMachine).write),
+			"label":             step((*filesMachine).label),
+			"delete a version":  step((*filesMachine).deleteVersion),
+			"restore a version": step((*filesMachine).restoreVersion),
+			"delete":            step((*filesMachine).remove), "restore": step((*filesMachine).restore),
+			"fork":  step((*filesMachine).fork),
 			"sweep": step((*filesMachine).sweep), "": step((*filesMachine).check),
 		})
 	})
@@ -406,7 +425,8 @@ func TestNoFiles(t *testing.T) {
 		p := m.prompts[0]
 		for _, files := range []map[string]content{{"a": {bytes: one(t, someBytes, "bytes")}}, {}} {
 			m.change(p, func(now map[string]content) { clear(now); maps.Copy(now, files) })
-			_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Title += "." })
+			_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true},
+				func(d *prompt.Draft) { d.Title += "." })
 			require.NoError(t, err)
 			m.check(t)
 		}

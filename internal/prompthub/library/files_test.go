@@ -18,7 +18,8 @@ import (
 
 // filesOf makes a private prompt of ann with files.
 func filesOf(t *testing.T, s *library.Service, who auth.User, files ...library.SentFile) library.View {
-	d, err := library.WithFiles(prompt.Draft{Name: "t", Title: "T", Text: "Made.", Visibility: prompt.Private}, files, nil)
+	d, err := library.WithFiles(prompt.Draft{Name: "t", Title: "T", Text: "Made.", Visibility: prompt.Private},
+		files, nil)
 	require.NoError(t, err)
 	v, _, err := s.Create(t.Context(), who, d, "")
 	require.NoError(t, err)
@@ -32,10 +33,12 @@ func TestSkillFileByItsBytes(t *testing.T) {
 	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	who := auth.User{ID: "ann", Name: "Ann"}
 	good := []byte("---\nname: t\ndescription: Says so.\n---\nWritten.\n")
-	v := filesOf(t, s, who, library.SentFile{Path: "a", Bytes: []byte("no head")}, library.SentFile{Path: "b", Bytes: good})
+	v := filesOf(t, s, who, library.SentFile{Path: "a", Bytes: []byte("no head")},
+		library.SentFile{Path: "b", Bytes: good})
 	put := func(path string) (library.View, error) {
 		f, _ := v.Files.Find(path)
-		return s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true}, []library.SentFile{{Path: prompt.SkillFile, SHA256: f.SHA256}}, func(*prompt.Draft) {})
+		return s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true},
+			[]library.SentFile{{Path: prompt.SkillFile, SHA256: f.SHA256}}, func(*prompt.Draft) {})
 	}
 	_, err := put("a")
 	require.Equal(t, prompt.BadSkill, fault.CodeOf(err))
@@ -50,10 +53,12 @@ func TestHeadsThatCannotBeChanged(t *testing.T) {
 	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	who := auth.User{ID: "ann", Name: "Ann"}
 	for _, head := range []string{
-		"\"name\": t\ndescription: x\n", "name : t\ndescription: x\n", "name: !!str t\ndescription: x\n", "name: >-\n  t\ndescription: x\n",
+		"\"name\": t\ndescription: x\n", "name : t\ndescription: x\n", "name: !!str t\ndescription: x\n",
+		"name: >-\n  t\ndescription: x\n",
 		"{name: t, description: x}\n", "name: t\n\"description\": x\n", "name: t\ndescription: x\nname: t\n",
 	} {
-		d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Private}, []library.SentFile{{Path: prompt.SkillFile, Bytes: []byte("---\n" + head + "---\nX\n")}}, nil)
+		d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Private},
+			[]library.SentFile{{Path: prompt.SkillFile, Bytes: []byte("---\n" + head + "---\nX\n")}}, nil)
 		require.NoError(t, err)
 		_, _, err = s.Create(t.Context(), who, d, "")
 		require.Equal(t, prompt.BadSkill, fault.CodeOf(err), head)
@@ -103,7 +108,10 @@ func TestChangesOfASkillFile(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, memory.NewTables(), memory.NewQueues(time.Now))
 	who := auth.User{ID: "ann", Name: "Ann"}
-	v := filesOf(t, s, who, library.SentFile{Path: prompt.SkillFile, Bytes: []byte("---\nname: t\ndescription: x\n---\nX\n")})
+	v := filesOf(t, s, who, library.SentFile{
+		Path:  prompt.SkillFile,
+		Bytes: []byte("---\nname: t\ndescription: x\n---\nX\n"),
+	})
 	for _, change := range []func(*prompt.Draft){
 		func(d *prompt.Draft) { d.Text = "\n\n  a  \n\n" },
 		func(d *prompt.Draft) { d.Description = "one\ntwo" },
@@ -111,19 +119,25 @@ func TestChangesOfASkillFile(t *testing.T) {
 	} {
 		got, err := s.Patch(t.Context(), who, v.ID, library.Match{Any: true}, change)
 		require.NoError(t, err)
-		folder, err := s.ReadFolder(t.Context(), who, v.ID, library.WantedVersion{Label: prompt.Latest}, prompt.SkillFile)
+		folder, err := s.ReadFolder(t.Context(), who, v.ID, library.WantedVersion{Label: prompt.Latest},
+			prompt.SkillFile)
 		require.NoError(t, err)
 		head, err := format.ReadSkillHead(folder.Contents[0].Bytes)
 		require.NoError(t, err)
-		require.Equal(t, []string{skill.TextOf(folder.Contents[0].Bytes), head.Description}, []string{got.Text, got.Description})
-		again, err := s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true}, []library.SentFile{{Path: prompt.SkillFile, Bytes: folder.Contents[0].Bytes}}, func(*prompt.Draft) {})
+		require.Equal(t, []string{skill.TextOf(folder.Contents[0].Bytes), head.Description},
+			[]string{got.Text, got.Description})
+		again, err := s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true},
+			[]library.SentFile{{Path: prompt.SkillFile, Bytes: folder.Contents[0].Bytes}}, func(*prompt.Draft) {})
 		require.NoError(t, err)
 		require.Equal(t, got.Version, again.Version, "the same file is no version")
 	}
 	anchor := []byte("---\nname: t\ndescription: &a x\nother: *a\n---\nX\n")
-	_, err := s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true}, []library.SentFile{{Path: prompt.SkillFile, Bytes: anchor}}, func(*prompt.Draft) {})
+	_, err := s.PatchWithFiles(t.Context(), who, v.ID, library.Match{Any: true},
+		[]library.SentFile{{Path: prompt.SkillFile, Bytes: anchor}}, func(*prompt.Draft) {})
 	if err == nil {
-		_, err = s.Patch(t.Context(), who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description = "y" })
+		_, err = s.Patch(t.Context(), who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+			d.Description = "y"
+		})
 	}
 	require.Equal(t, prompt.BadSkill, fault.CodeOf(err))
 }

@@ -12,7 +12,9 @@ import (
 // Fork stores a private copy of a prompt that the caller may read, or of a version of it, as a
 // prompt of the caller's that knows where it comes from. With a key, the same call again answers
 // the same prompt and false.
-func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, key string) (View, bool, error) {
+func (s *Service) Fork(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion,
+	key string,
+) (View, bool, error) {
 	if want == (WantedVersion{}) {
 		want.Label = prompt.Latest
 	}
@@ -116,7 +118,9 @@ const (
 // that it comes from. If both changed the same place in different ways, it is a Conflict that says
 // where, unless take says whose content and files to use. Files are merged one by one. If the fork
 // has all changes already, no version is made.
-func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID, take Side) (v View, made bool, err error) {
+func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID,
+	take Side,
+) (v View, made bool, err error) {
 	return s.makeVersion(ctx, who, id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		u, err := s.upstream(ctx, who, p.ForkedFrom)
 		if err != nil {
@@ -144,7 +148,9 @@ func (s *Service) MergeUpstream(ctx context.Context, who auth.User, id prompt.ID
 
 // changed returns what a fork comes from, and what became of that, as its owner can have them.
 // Where what the former includes is gone since, it is as it was written.
-func (s *Service) changed(ctx context.Context, owner prompt.UserID, u Upstream, take Side) (base, theirs prompt.Content, err error) {
+func (s *Service) changed(ctx context.Context, owner prompt.UserID, u Upstream,
+	take Side,
+) (base, theirs prompt.Content, err error) {
 	if u.Now.ID == "" || take == Mine {
 		return base, theirs, nil
 	}
@@ -160,17 +166,22 @@ func (s *Service) changed(ctx context.Context, owner prompt.UserID, u Upstream, 
 }
 
 // into returns what becomes of a fork.
-func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, files *filesMerge, take Side) (prompt.Draft, error) {
+func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, files *filesMerge,
+	take Side,
+) (prompt.Draft, error) {
 	switch {
 	case u.Now.ID == "":
-		return mine, fault.New(fault.Conflict, "the prompt that this one was forked from does not exist any more, or you may not read it")
+		return mine, fault.New(fault.Conflict,
+			"the prompt that this one was forked from does not exist any more, or you may not read it")
 	case take == Mine:
 		return mine, nil
 	case take == Theirs:
 		mine.Description = u.Now.Description
 		return mine.With(theirs), nil
 	case u.Base.Number == 0:
-		return mine, fault.New(fault.Conflict, fmt.Sprintf("version %d, which both come from, does not exist any more: choose mine or theirs", u.Origin.Version))
+		return mine, fault.New(fault.Conflict,
+			fmt.Sprintf("version %d, which both come from, does not exist any more: choose mine or theirs",
+				u.Origin.Version))
 	}
 	content, clashes := prompt.Merge(base, mine.Content(), theirs)
 	about, others := prompt.MergeDescriptions(u.Base, mine.Description, u.Now.Description)
@@ -181,7 +192,10 @@ func (u Upstream) into(mine prompt.Draft, base, theirs prompt.Content, files *fi
 		mine.Description = about
 		return mine.With(content), nil
 	}
-	f := &fault.Error{Kind: fault.Conflict, Text: "both changed the same: change yours as you want it and choose mine, or choose theirs"}
+	f := &fault.Error{
+		Kind: fault.Conflict,
+		Text: "both changed the same: change yours as you want it and choose mine, or choose theirs",
+	}
 	for _, c := range clashes {
 		f.Fields = append(f.Fields, fault.Field{Name: c.Field, Message: c.String()})
 	}

@@ -57,13 +57,16 @@ func TestDescriptionsMerge(t *testing.T) {
 		ctx := context.Background()
 		said := rapid.SampledFrom([]string{"", "one", "two", "three"})
 		base, mine, theirs := said.Draw(t, "base"), said.Draw(t, "mine"), said.Draw(t, "theirs")
-		there, _, err := m.s.Create(ctx, author, prompt.Draft{Title: "Title", Text: "text", Description: base, Visibility: prompt.Public}, "")
+		there, _, err := m.s.Create(ctx, author,
+			prompt.Draft{Title: "Title", Text: "text", Description: base, Visibility: prompt.Public}, "")
 		require.NoError(t, err)
 		fork, _, err := m.s.Fork(ctx, reader, there.ID, library.WantedVersion{}, "")
 		require.NoError(t, err)
 		require.Equal(t, base, fork.Description)
 		describe := func(who auth.User, v library.View, about string) {
-			_, err := m.s.Patch(ctx, who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description = about })
+			_, err := m.s.Patch(ctx, who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+				d.Description = about
+			})
 			require.NoError(t, err)
 		}
 		describe(reader, fork, mine)
@@ -91,16 +94,24 @@ func TestRestoreKeepsTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
 		ctx := context.Background()
-		file := &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte("---\nlicense: MIT\n---\ntext\n"), Extra: []string{"license"}}
-		v, _, err := m.s.Create(ctx, author, prompt.Draft{Title: "Title", Text: "text", Description: "one", Visibility: prompt.Private, Source: file}, "")
+		file := &prompt.Source{
+			Format: "markdown", File: "a.md", Bytes: []byte("---\nlicense: MIT\n---\ntext\n"),
+			Extra: []string{"license"},
+		}
+		v, _, err := m.s.Create(ctx, author,
+			prompt.Draft{Title: "Title", Text: "text", Description: "one", Visibility: prompt.Private, Source: file},
+			"")
 		require.NoError(t, err)
-		two, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Description, d.Title = "two", "Another" })
+		two, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+			d.Description, d.Title = "two", "Another"
+		})
 		require.NoError(t, err)
 		require.Equal(t, file.Hash(), two.FileHash, "an export of it has the members of the file")
 		three, made, err := m.s.RestoreVersion(ctx, author, v.ID, 1)
 		require.NoError(t, err)
 		require.True(t, made)
-		require.Equal(t, []string{"one", "Another", file.Hash()}, []string{three.Description, three.Title, three.FileHash})
+		require.Equal(t, []string{"one", "Another", file.Hash()},
+			[]string{three.Description, three.Title, three.FileHash})
 		require.Equal(t, v.Current().Hash, three.Current().Hash)
 		kept, err := m.s.SourceOf(ctx, three)
 		require.NoError(t, err)
@@ -111,8 +122,13 @@ func TestRestoreKeepsTheFile(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, made)
 
-		other := &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte("---\nlicense: GPL\n---\ntext\n"), Extra: []string{"license"}}
-		four, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Source, d.Anew = other, true })
+		other := &prompt.Source{
+			Format: "markdown", File: "a.md", Bytes: []byte("---\nlicense: GPL\n---\ntext\n"),
+			Extra: []string{"license"},
+		}
+		four, err := m.s.Patch(ctx, author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+			d.Source, d.Anew = other, true
+		})
 		require.NoError(t, err)
 		require.Equal(t, other.Hash(), four.FileHash, "the same text, of another file")
 		five, made, err := m.s.RestoreVersion(ctx, author, v.ID, 1)

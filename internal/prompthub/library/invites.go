@@ -84,16 +84,25 @@ func (s *Service) CreateInvite(ctx context.Context, who auth.User, want WantedIn
 		}
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
-	i := prompt.Invite{Admin: want.Admin, Uses: want.Uses, By: IDOf(who), CreatedAt: now, ExpiresAt: now.AddDate(0, 0, want.Days)}
+	i := prompt.Invite{
+		Admin: want.Admin, Uses: want.Uses, By: IDOf(who), CreatedAt: now,
+		ExpiresAt: now.AddDate(0, 0, want.Days),
+	}
 	for at, o := range want.Offers {
 		w, m, err := s.workspace(ctx, who, o.Workspace, prompt.RoleAdministrator)
 		if err != nil {
 			return Invite{}, "", err
 		}
 		if slices.ContainsFunc(i.Offers, func(o prompt.Offer) bool { return o.Workspace == w.ID }) {
-			return Invite{}, "", &fault.Error{Kind: fault.Invalid, Text: "the invitation breaks the rules named here", Fields: []fault.Field{
-				{Name: fmt.Sprintf("workspaces[%d].handle", at), Value: o.Workspace, Message: "name each workspace once"},
-			}}
+			return Invite{}, "", &fault.Error{
+				Kind: fault.Invalid, Text: "the invitation breaks the rules named here",
+				Fields: []fault.Field{
+					{
+						Name: fmt.Sprintf("workspaces[%d].handle", at), Value: o.Workspace,
+						Message: "name each workspace once",
+					},
+				},
+			}
 		}
 		kind, name := s.membership(who, m)
 		i.Offers = append(i.Offers, prompt.Offer{Workspace: w.ID, Role: o.Role, ViaKind: kind, Via: name})
@@ -254,7 +263,9 @@ type Accepted struct {
 
 // AcceptInvite gives the caller what an invitation offers. Somebody who is not signed in makes an
 // account by it, where people have passwords and an admin made it, and is signed in.
-func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string, p NewPerson, by Asker) (Accepted, error) {
+func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string, p NewPerson,
+	by Asker,
+) (Accepted, error) {
 	id, hash, ok := Invites.Parse(secretIn(secret))
 	switch {
 	case who.Known() && signedIn(who) != nil:
@@ -302,7 +313,8 @@ func (s *Service) AcceptInvite(ctx context.Context, who auth.User, secret string
 	}
 	a.Handle = n.Handle
 	if a.Session, err = s.open(ctx, *made, by); err != nil {
-		return Accepted{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", err)
+		return Accepted{}, fault.Wrap(fault.Unavailable,
+			"the account is made, but you are not signed in yet; sign in", err)
 	}
 	return a, nil
 }
@@ -325,7 +337,10 @@ func (s *Service) newcomer(ctx context.Context, i prompt.Invite, p NewPerson, by
 		fields = f.Fields
 	}
 	if given.Handle == "" {
-		fields = append(fields, fault.Field{Name: "handle", Message: "choose a handle: people find you by it, and you sign in with it"})
+		fields = append(fields, fault.Field{
+			Name:    "handle",
+			Message: "choose a handle: people find you by it, and you sign in with it",
+		})
 	}
 	fields = append(fields, checkPassword(p.Password, given.Handle, given.Name)...)
 	if len(fields) > 0 {
@@ -349,7 +364,8 @@ func (s *Service) newcomer(ctx context.Context, i prompt.Invite, p NewPerson, by
 	}
 	return &promptdb.Newcomer{
 		Account: promptdb.Account{
-			ID: id, Name: cmp.Or(given.Name, given.Handle), PasswordHash: hash, Admin: i.Admin, Invite: i.ID, CreatedAt: s.now().UTC().Truncate(time.Millisecond),
+			ID: id, Name: cmp.Or(given.Name, given.Handle), PasswordHash: hash, Admin: i.Admin, Invite: i.ID,
+			CreatedAt: s.now().UTC().Truncate(time.Millisecond),
 		},
 		Handle: given.Handle,
 		Same: func(other string) (bool, error) {

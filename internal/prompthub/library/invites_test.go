@@ -35,7 +35,8 @@ func invited(t *testing.T) (*shelf, auth.User) {
 // join makes an account by an invitation.
 func (s *shelf) join(secret, handle string) auth.User {
 	s.t.Helper()
-	got, err := s.AcceptInvite(s.t.Context(), auth.User{}, secret, library.NewPerson{Handle: handle, Password: aPassword}, library.Asker{})
+	got, err := s.AcceptInvite(s.t.Context(), auth.User{}, secret,
+		library.NewPerson{Handle: handle, Password: aPassword}, library.Asker{})
 	require.NoError(s.t, err)
 	require.Equal(s.t, handle, got.Handle)
 	who, err := s.Session(s.t.Context(), got.Session)
@@ -57,10 +58,12 @@ func (s *shelf) invite(role prompt.Role, uses int) (id, secret string) {
 func (s *shelf) inviteByAdmin(root auth.User, role prompt.Role, uses int) (secret string) {
 	s.t.Helper()
 	ann := s.members[prompt.RoleAdministrator]
-	_, err := s.PutMember(s.t.Context(), ann, "shelf", prompt.Person, s.AuthorKey(library.IDOf(root)), prompt.RoleAdministrator)
+	_, err := s.PutMember(s.t.Context(), ann, "shelf", prompt.Person,
+		s.AuthorKey(library.IDOf(root)), prompt.RoleAdministrator)
 	require.NoError(s.t, err)
 	offer := library.WantedOffer{Workspace: "shelf", Role: role}
-	_, secret, err = s.CreateInvite(s.t.Context(), root, library.WantedInvite{Offers: []library.WantedOffer{offer}, Uses: uses, Days: 7})
+	_, secret, err = s.CreateInvite(s.t.Context(), root,
+		library.WantedInvite{Offers: []library.WantedOffer{offer}, Uses: uses, Days: 7})
 	require.NoError(s.t, err)
 	return secret
 }
@@ -87,7 +90,8 @@ func (s *shelf) uses(id string) int {
 func TestInvites(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t) // where people sign in otherwise
-	admin, bob, eve := s.members[prompt.RoleAdministrator], auth.User{ID: "bob", Name: "Bob"}, auth.User{ID: "eve", Name: "Eve"}
+	admin, bob, eve := s.members[prompt.RoleAdministrator], auth.User{ID: "bob", Name: "Bob"},
+		auth.User{ID: "eve", Name: "Eve"}
 	id, secret := s.invite(prompt.RoleAuthor, 2)
 	require.Empty(t, s.may(bob))
 	require.Empty(t, s.accept(bob, secret))
@@ -113,16 +117,21 @@ func TestInvites(t *testing.T) {
 	require.Equal(t, prompt.InviteExpired, s.accept(auth.User{ID: "fay"}, late))
 
 	id, secret = s.invite(prompt.RoleReader, 1)
-	require.Equal(t, prompt.NoSuchInvite, fault.CodeOf(s.RemoveInvite(t.Context(), eve, id)), "a stranger does not see it")
+	require.Equal(t, prompt.NoSuchInvite, fault.CodeOf(s.RemoveInvite(t.Context(), eve, id)),
+		"a stranger does not see it")
 	require.NoError(t, s.RemoveInvite(t.Context(), admin, id))
 	require.Equal(t, prompt.NoSuchInvite, s.accept(auth.User{ID: "fay"}, secret))
 	require.Equal(t, -1, s.uses(id))
 
-	for _, bad := range []string{"", "x", "phi_", secret[:len(secret)-1], secret + "a", "phi_aaaaaaaaaaaaaaaa_" + secret[21:]} {
+	for _, bad := range []string{
+		"", "x", "phi_", secret[:len(secret)-1], secret + "a",
+		"phi_aaaaaaaaaaaaaaaa_" + secret[21:],
+	} {
 		require.Equal(t, prompt.NoSuchInvite, s.accept(auth.User{ID: "fay"}, bad), bad)
 	}
 	require.Equal(t, fault.Unauthenticated, fault.Of(func() error {
-		_, err := s.AcceptInvite(t.Context(), auth.User{}, secret, library.NewPerson{Handle: "x", Password: aPassword}, library.Asker{})
+		_, err := s.AcceptInvite(t.Context(), auth.User{}, secret, library.NewPerson{Handle: "x", Password: aPassword},
+			library.Asker{})
 		return err
 	}()), "an account is the provider's to make")
 }
@@ -155,7 +164,11 @@ func TestInvitesThatAreVoid(t *testing.T) {
 
 	// by a role of the directory, which may lose its role here
 	cook := s.cook(prompt.RoleAdministrator)
-	_, secret, err = s.CreateInvite(ctx, cook, library.WantedInvite{Offers: []library.WantedOffer{{Workspace: "shelf", Role: prompt.RoleReader}}, Uses: 2, Days: 1})
+	_, secret, err = s.CreateInvite(ctx, cook,
+		library.WantedInvite{
+			Offers: []library.WantedOffer{{Workspace: "shelf", Role: prompt.RoleReader}},
+			Uses:   2, Days: 1,
+		})
 	require.NoError(t, err)
 	require.Empty(t, s.accept(auth.User{ID: "dan", Name: "Dan"}, secret))
 	s.cook(prompt.RoleAuthor)
@@ -191,7 +204,12 @@ func TestWhoMayInvite(t *testing.T) {
 	require.Equal(t, fault.NotFound, kind(root, to("shelf")), "an admin of the site is no member")
 	require.Equal(t, fault.NotFound, kind(s.members[prompt.RoleAdministrator], to("shelf", "no-such")))
 	require.Equal(t, fault.Invalid, kind(s.members[prompt.RoleAdministrator], to("shelf", "shelf")))
-	for _, bad := range []library.WantedInvite{{Uses: 0, Days: 1}, {Uses: 11, Days: 1}, {Uses: 1, Days: 0}, {Uses: 1, Days: 31}} {
+	for _, bad := range []library.WantedInvite{
+		{Uses: 0, Days: 1},
+		{Uses: 11, Days: 1},
+		{Uses: 1, Days: 0},
+		{Uses: 1, Days: 31},
+	} {
 		require.Equal(t, fault.Invalid, kind(root, bad))
 	}
 	admin := to("shelf")
@@ -221,7 +239,11 @@ func TestWhoGivesAccounts(t *testing.T) {
 		return fault.CodeOf(err)
 	}
 	bob := s.join(s.inviteByAdmin(root, prompt.RoleAdministrator, 1), "bob")
-	made, secret, err := s.CreateInvite(ctx, bob, library.WantedInvite{Offers: []library.WantedOffer{{Workspace: "shelf", Role: prompt.RoleReader}}, Uses: 2, Days: 1})
+	made, secret, err := s.CreateInvite(ctx, bob,
+		library.WantedInvite{
+			Offers: []library.WantedOffer{{Workspace: "shelf", Role: prompt.RoleReader}},
+			Uses:   2, Days: 1,
+		})
 	require.NoError(t, err)
 	require.Equal(t, prompt.NeedsAccount, join(secret))
 	opened, err := s.OpenInvite(ctx, secret)
@@ -300,9 +322,19 @@ func TestPasswords(t *testing.T) {
 	bob := s.join(secret, "bob")
 	require.False(t, bob.Admin())
 	require.Equal(t, "rw", s.may(bob))
-	_, err = s.AcceptInvite(ctx, auth.User{}, secret, library.NewPerson{Handle: "bob", Password: "another password"}, library.Asker{})
-	require.Equal(t, []fault.Field{{Name: "handle", Message: "choose another handle: somebody has this one", Value: "bob"}}, fields(err))
-	for _, p := range []library.NewPerson{{Handle: "b ob", Password: aPassword}, {Handle: "carl", Password: "short"}, {Handle: "carl", Password: "aaaaaaaaaaaaaa"}, {Handle: "carlotta", Password: "carlotta and more"}, {Password: aPassword}, {Handle: "shelf", Password: aPassword}} {
+	_, err = s.AcceptInvite(ctx, auth.User{}, secret, library.NewPerson{Handle: "bob", Password: "another password"},
+		library.Asker{})
+	require.Equal(t, []fault.Field{
+		{Name: "handle", Message: "choose another handle: somebody has this one", Value: "bob"},
+	}, fields(err))
+	for _, p := range []library.NewPerson{
+		{Handle: "b ob", Password: aPassword},
+		{Handle: "carl", Password: "short"},
+		{Handle: "carl", Password: "aaaaaaaaaaaaaa"},
+		{Handle: "carlotta", Password: "carlotta and more"},
+		{Password: aPassword},
+		{Handle: "shelf", Password: aPassword},
+	} {
 		_, err = s.AcceptInvite(ctx, auth.User{}, secret, p, library.Asker{})
 		require.Equal(t, fault.Invalid, fault.Of(err), "%+v", p)
 	}
@@ -312,7 +344,13 @@ func TestPasswords(t *testing.T) {
 	who, err := s.Session(ctx, token)
 	require.NoError(t, err)
 	require.Equal(t, bob, who)
-	for _, bad := range [][2]string{{"bob", "wrong"}, {"nobody", aPassword}, {"shelf", aPassword}, {"", ""}, {"a_x", aPassword}} {
+	for _, bad := range [][2]string{
+		{"bob", "wrong"},
+		{"nobody", aPassword},
+		{"shelf", aPassword},
+		{"", ""},
+		{"a_x", aPassword},
+	} {
 		_, err := s.SignIn(ctx, bad[0], bad[1], library.Asker{})
 		require.Equal(t, library.WrongSignIn, fault.CodeOf(err), bad)
 	}
@@ -334,12 +372,14 @@ func TestPasswords(t *testing.T) {
 	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.reset(ctx, token, "a new password", library.Asker{})))
 	_, _, err = s.CreateToken(ctx, bob, library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
 	require.NoError(t, err)
-	require.Equal(t, fault.Invalid, fault.Of(s.reset(ctx, reset, "xyBOB-1234567", library.Asker{})), "the handle, as in another place")
+	require.Equal(t, fault.Invalid, fault.Of(s.reset(ctx, reset, "xyBOB-1234567", library.Asker{})),
+		"the handle, as in another place")
 	require.NoError(t, s.reset(ctx, "https://x.example/app/reset#"+reset+" ", "a new password", library.Asker{}))
 	tokens, err := s.Tokens(ctx, bob, "")
 	require.NoError(t, err)
 	require.Empty(t, tokens, "whoever had the password may have made one")
-	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.reset(ctx, reset, "a third password", library.Asker{})), "it is good once")
+	require.Equal(t, library.NoSuchReset, fault.CodeOf(s.reset(ctx, reset, "a third password", library.Asker{})),
+		"it is good once")
 	_, err = s.Session(ctx, token)
 	require.Equal(t, library.SessionEnded, fault.CodeOf(err))
 	_, err = s.SignIn(ctx, "bob", aPassword, library.Asker{})
@@ -407,7 +447,8 @@ func TestChangesEndLogins(t *testing.T) {
 	require.NoError(t, err)
 	var before string
 	for i, pass := range []string{"a new password", "a third password", "a fourth password"} {
-		token, err := s.ChangePassword(ctx, bob, pass, []string{"a third password", "a fourth password", "a fifth password"}[i], library.Asker{})
+		token, err := s.ChangePassword(ctx, bob, pass,
+			[]string{"a third password", "a fourth password", "a fifth password"}[i], library.Asker{})
 		require.NoError(t, err)
 		_, err = s.Session(ctx, token)
 		require.NoError(t, err)
@@ -452,7 +493,10 @@ func fields(err error) []fault.Field {
 func TestFirstLink(t *testing.T) {
 	t.Parallel()
 	fresh := newShelf(t)
-	fresh.Service = fresh.WithPasswords(library.NewPasswords(password.NewTestHasher(), fresh.Now, func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
+	fresh.Service = fresh.WithPasswords(
+		library.NewPasswords(password.NewTestHasher(), fresh.Now, func(ctx context.Context, _ time.Duration) error {
+			return ctx.Err()
+		}))
 	ctx := t.Context()
 	first, err := fresh.AdminInvite(ctx, false)
 	require.NoError(t, err)
@@ -461,12 +505,14 @@ func TestFirstLink(t *testing.T) {
 	_, err = fresh.OpenInvite(ctx, first)
 	require.Equal(t, prompt.NoSuchInvite, fault.CodeOf(err))
 	fresh.pass(library.FirstInviteFor)
-	_, err = fresh.AcceptInvite(ctx, auth.User{}, second, library.NewPerson{Handle: "chief", Password: aPassword}, library.Asker{})
+	_, err = fresh.AcceptInvite(ctx, auth.User{}, second, library.NewPerson{Handle: "chief", Password: aPassword},
+		library.Asker{})
 	require.Equal(t, prompt.InviteExpired, fault.CodeOf(err))
 	third, err := fresh.AdminInvite(ctx, true)
 	require.NoError(t, err)
 	require.True(t, fresh.join(third, "chief").Admin())
-	_, err = fresh.AcceptInvite(ctx, auth.User{}, third, library.NewPerson{Handle: "other", Password: aPassword}, library.Asker{})
+	_, err = fresh.AcceptInvite(ctx, auth.User{}, third, library.NewPerson{Handle: "other", Password: aPassword},
+		library.Asker{})
 	require.Equal(t, prompt.InviteUsed, fault.CodeOf(err))
 	fourth, err := fresh.AdminInvite(ctx, false)
 	require.NoError(t, err)

@@ -134,7 +134,10 @@ func (s *Service) Search(ctx context.Context, who auth.User, q Search) (Page, er
 		return Page{}, err
 	}
 	scope := q.scope()
-	wanted := promptdb.Search{Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author, Order: q.Order, Verbatim: q.Verbatim}
+	wanted := promptdb.Search{
+		Tags: q.Tags, Words: q.Words, Text: !q.Titles, Author: author,
+		Order: q.Order, Verbatim: q.Verbatim,
+	}
 	if q.Scope != ScopePublic {
 		scope += fmt.Sprintf(" %s %q", q.Scope, who.ID)
 		wanted.Scopes = []promptdb.Scope{{}, {Owner: IDOf(who)}}
@@ -213,7 +216,9 @@ func (s *Service) searchedWith(ctx context.Context, who auth.User) (scopes []pro
 
 // page opens the cursor, reads, marks the caller's votes, if somebody is calling, and seals the
 // next cursor.
-func (s *Service) page(ctx context.Context, who auth.User, scope, token string, read func(after string) (promptdb.Page, error)) (Page, error) {
+func (s *Service) page(ctx context.Context, who auth.User, scope, token string,
+	read func(after string) (promptdb.Page, error),
+) (Page, error) {
 	p, err := seen(who, scope, token, read)
 	if err != nil {
 		return Page{}, err
@@ -239,8 +244,12 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 		var err error
 		if after, err = cursor.Open(scope, token); err != nil {
 			return promptdb.Page{}, &fault.Error{
-				Kind: fault.Malformed, Cause: err, Text: "the cursor is damaged or belongs to another query; start again without it",
-				Fields: []fault.Field{{Name: "cursor", Message: "must be the cursor that a page of the same query ended with"}},
+				Kind: fault.Malformed, Cause: err,
+				Text: "the cursor is damaged or belongs to another query; start again without it",
+				Fields: []fault.Field{{
+					Name:    "cursor",
+					Message: "must be the cursor that a page of the same query ended with",
+				}},
 			}
 		}
 	}
@@ -248,7 +257,10 @@ func open(scope, token string, read func(after string) (promptdb.Page, error)) (
 }
 
 func sealed(scope string, p promptdb.Page) Page {
-	return Page{Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial, Near: p.Near, Next: cursor.Seal(scope, p.After)}
+	return Page{
+		Items: p.Items, Understood: p.Understood, Searched: p.Searched, Partial: p.Partial, Near: p.Near,
+		Next: cursor.Seal(scope, p.After),
+	}
 }
 
 // A Filter says which of an author's own prompts are wanted.
@@ -275,7 +287,8 @@ type MineQuery struct {
 func (q MineQuery) scope(who auth.User) string {
 	tags := slices.Clone(q.Tags)
 	slices.Sort(tags)
-	scope := fmt.Sprintf("mine %q %q %s %t %s %q %q", who.ID, q.Name, q.Sort, q.Deleted, q.Visibility, slices.Compact(tags), q.Words)
+	scope := fmt.Sprintf("mine %q %q %s %t %s %q %q", who.ID, q.Name, q.Sort, q.Deleted, q.Visibility,
+		slices.Compact(tags), q.Words)
 	return scope + inTexts(q.Filter)
 }
 
@@ -335,7 +348,9 @@ type Suggestions struct {
 
 // Suggest returns what SuggestTags and Similar return, of a title and a text that are not longer
 // than they may be.
-func (s *Service) Suggest(ctx context.Context, who auth.User, d prompt.Draft, itself prompt.ID) (found Suggestions, err error) {
+func (s *Service) Suggest(ctx context.Context, who auth.User, d prompt.Draft,
+	itself prompt.ID,
+) (found Suggestions, err error) {
 	if err := s.rules.CheckUnfinished(d.Title, d.Text); err != nil {
 		return found, err
 	}

@@ -44,7 +44,8 @@ func (s *Service) AllowLogin(ctx context.Context, who auth.User, machine, challe
 	if !IsChallenge(challenge) {
 		return "", fault.New(fault.Invalid, "this address is not one of prompthub login; run the command again")
 	}
-	if err := (TokenDraft{Name: name, Scopes: auth.Scopes(), ExpiresAt: s.now().AddDate(0, 0, tokenDays)}).check(s.now()); err != nil {
+	if err := (TokenDraft{Name: name, Scopes: auth.Scopes(), ExpiresAt: s.now().AddDate(0, 0, tokenDays)}).check(
+		s.now()); err != nil {
 		return "", err
 	}
 	after, err := s.sessionsAfter(ctx, IDOf(who))
@@ -57,7 +58,8 @@ func (s *Service) AllowLogin(ctx context.Context, who auth.User, machine, challe
 	}
 	text, id, secret := loginForm.New()
 	return text, s.db.AddLogin(ctx, promptdb.Login{
-		ID: id, User: IDOf(who), UserName: who.Name, Name: name, Code: hex.EncodeToString(secret[:]), Challenge: challenge,
+		ID: id, User: IDOf(who), UserName: who.Name, Name: name, Code: hex.EncodeToString(secret[:]),
+		Challenge: challenge,
 		ExpiresAt: from.Add(loginFor),
 	})
 }
@@ -81,7 +83,8 @@ func (s *Service) TakeLogin(ctx context.Context, code, secret string, claimed bo
 	}
 	sum := sha256.Sum256([]byte(secret))
 	same := func(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-	if l == nil || !same(l.Code, hex.EncodeToString(hash[:])) || !same(l.Challenge, hex.EncodeToString(sum[:])) || !s.now().Before(l.ExpiresAt) {
+	if l == nil || !same(l.Code, hex.EncodeToString(hash[:])) || !same(l.Challenge, hex.EncodeToString(sum[:])) ||
+		!s.now().Before(l.ExpiresAt) {
 		return Token{}, "", gone
 	}
 	switch after, err := s.sessionsAfter(ctx, l.User); {

@@ -74,7 +74,8 @@ func newMachine(t *rapid.T) *machine {
 	}
 	m.queues = queues
 	m.db = promptdb.New(promptdb.Config{
-		Store: tables, Queues: m.queues, Transact: together, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: tables, Queues: m.queues, Transact: together, Tables: promptdb.DefaultTables(), Now: clock,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil },
 	})
@@ -167,7 +168,8 @@ func (m *machine) add(v library.View, text string, public bool) *modelled {
 func (m *machine) rename(t *rapid.T) {
 	p, name := m.living(), one(t, someNames, "name")
 	free := m.free(name, p)
-	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = name })
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Name = name })
 	if !m.answers(when(!free, fault.Conflict), err) || name == p.name {
 		return
 	}
@@ -183,7 +185,9 @@ func (m *machine) write(t *rapid.T) {
 	labels := rapid.SliceOfNDistinct(rapid.SampledFrom(someLabels), 0, 2, rapid.ID[string]).Draw(t, "labels")
 	public := rapid.Bool().Draw(t, "public")
 	to := visibility(public)
-	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Text, d.Labels, d.Visibility = text, labels, to })
+	_, err := m.s.Patch(context.Background(), author, p.id, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Text, d.Labels, d.Visibility = text, labels, to
+	})
 	require.NoError(t, err)
 	m.holds(p, text)
 	if public && !p.public {
@@ -342,7 +346,8 @@ func (m *machine) merge(t *rapid.T) {
 	up := m.upstream(p)
 	if up != nil && rapid.Bool().Draw(t, "changed") {
 		text := one(t, someTexts, "text")
-		_, err := m.s.Patch(context.Background(), author, up.id, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = text })
+		_, err := m.s.Patch(context.Background(), author, up.id, library.Match{Any: true},
+			func(d *prompt.Draft) { d.Text = text })
 		require.NoError(t, err)
 		m.holds(up, text)
 	}
@@ -388,7 +393,9 @@ func (m *machine) check(*rapid.T) {
 		require.NoError(m.t, m.queues.Delete(context.Background(), promptdb.QueueRepairs, x.Receipt))
 	}
 	var found []string
-	_, err = m.db.Verify(context.Background(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
+	_, err = m.db.Verify(context.Background(), func(d promptdb.Difference) {
+		found = append(found, d.String())
+	}, func(int) {})
 	require.NoError(m.t, err)
 	require.Empty(m.t, found)
 }
@@ -407,7 +414,8 @@ func (m *machine) reads(p *modelled, who auth.User, from int64) {
 	if !m.answers(when(!seen, fault.NotFound), err) {
 		return
 	}
-	require.Equal(m.t, []any{p.name, p.slug, p.versions[p.current], p.current, p.origin}, []any{v.Name, v.Slug, v.Text, v.Version, v.ForkedFrom})
+	require.Equal(m.t, []any{p.name, p.slug, p.versions[p.current], p.current, p.origin},
+		[]any{v.Name, v.Slug, v.Text, v.Version, v.ForkedFrom})
 	labels := maps.Clone(p.labels)
 	maps.DeleteFunc(labels, func(_ string, n int64) bool { return n < from })
 	got, latest, err := m.s.Labels(context.Background(), who, p.id)
@@ -443,9 +451,12 @@ func TestMachine(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"create": step((*machine).create), "rename": step((*machine).rename), "write": step((*machine).write),
-			"label": step((*machine).label), "undo": step((*machine).undo), "delete a version": step((*machine).deleteVersion),
-			"restore a version": step((*machine).restoreVersion), "delete": step((*machine).remove), "restore": step((*machine).restore),
-			"purge": step((*machine).purge), "fork": step((*machine).fork), "merge": step((*machine).merge), "": step((*machine).check),
+			"label": step((*machine).label), "undo": step((*machine).undo),
+			"delete a version":  step((*machine).deleteVersion),
+			"restore a version": step((*machine).restoreVersion), "delete": step((*machine).remove),
+			"restore": step((*machine).restore),
+			"purge":   step((*machine).purge), "fork": step((*machine).fork),
+			"merge": step((*machine).merge), "": step((*machine).check),
 		})
 	})
 }

@@ -121,7 +121,8 @@ func (m *filesMerge) into(d prompt.Draft, slug string) prompt.Draft {
 	if skill.TextOf(skill.WithText(f.Bytes, d.Text)) != skill.TextOf(f.Bytes) {
 		f.Bytes = skill.WithText(f.Bytes, d.Text)
 	}
-	if head, err := format.ReadSkillHead(f.Bytes); err != nil || d.Description != "" && head.Description != d.Description {
+	if head, err := format.ReadSkillHead(f.Bytes); err != nil ||
+		d.Description != "" && head.Description != d.Description {
 		f.Bytes = skill.WithDescription(f.Bytes, d.Description)
 	}
 	f.Bytes = skill.WithName(f.Bytes, slug)

@@ -20,7 +20,11 @@ import (
 type folderDraft struct{ text, license, about, a, b string }
 
 func (f folderDraft) sent(name string) []library.SentFile {
-	files := []library.SentFile{{Path: "SKILL.md", Bytes: []byte(fmt.Sprintf("---\nname: %s\ndescription: %s\nlicense: %s\n---\n\n%s\n", name, f.about, f.license, f.text))}}
+	files := []library.SentFile{{
+		Path: "SKILL.md",
+		Bytes: []byte(fmt.Sprintf("---\nname: %s\ndescription: %s\nlicense: %s\n---\n\n%s\n", name,
+			f.about, f.license, f.text)),
+	}}
 	for path, content := range map[string]string{"a": f.a, "d/b": f.b} {
 		if content != "" {
 			files = append(files, library.SentFile{Path: path, Bytes: []byte(content), Executable: content == "x"})
@@ -50,8 +54,9 @@ func TestFilesMerge(t *testing.T) {
 		some := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(rt, what) }
 		draw := func(side string) folderDraft {
 			return folderDraft{
-				text: some(side+" text", "one", "two", "three"), license: some(side+" license", "A", "A", "B", "C"), about: some(side+" about", "D", "E"),
-				a: some(side+" a", "", "1", "x", "2"), b: some(side+" b", "", "1", "2"),
+				text: some(side+" text", "one", "two", "three"), license: some(side+" license", "A", "A", "B", "C"),
+				about: some(side+" about", "D", "E"),
+				a:     some(side+" a", "", "1", "x", "2"), b: some(side+" b", "", "1", "2"),
 			}
 		}
 		base, mine, theirs := draw("base"), draw("mine"), draw("theirs")
@@ -63,7 +68,8 @@ func TestFilesMerge(t *testing.T) {
 		fork, _, err := m.s.Fork(ctx, forker, there.ID, library.WantedVersion{}, "")
 		require.NoError(rt, err)
 		put := func(who auth.User, v library.View, f folderDraft) library.View {
-			v, err := m.s.PatchWithFiles(ctx, who, v.ID, library.Match{Any: true}, f.sent(v.Slug), func(*prompt.Draft) {})
+			v, err := m.s.PatchWithFiles(ctx, who, v.ID, library.Match{Any: true},
+				f.sent(v.Slug), func(*prompt.Draft) {})
 			require.NoError(rt, err)
 			return v
 		}

@@ -100,7 +100,9 @@ func (s *Service) Hidden(ctx context.Context, who auth.User, limit int, token st
 
 // Users returns users who have written a prompt or saved a profile, for an admin, and a cursor for
 // the rest, "" at the end. They are in no order that means anything.
-func (s *Service) Users(ctx context.Context, who auth.User, limit int, token string) (users []User, next string, err error) {
+func (s *Service) Users(ctx context.Context, who auth.User, limit int,
+	token string,
+) (users []User, next string, err error) {
 	if err := adminOnly(who); err != nil {
 		return nil, "", err
 	}
@@ -116,7 +118,9 @@ func (s *Service) Users(ctx context.Context, who auth.User, limit int, token str
 
 // AllTokens returns access tokens of all users, for an admin, and a cursor for the rest, "" at the
 // end. They are in no order that means anything, and do not say when they were used.
-func (s *Service) AllTokens(ctx context.Context, who auth.User, limit int, token string) (tokens []Token, next string, err error) {
+func (s *Service) AllTokens(ctx context.Context, who auth.User, limit int,
+	token string,
+) (tokens []Token, next string, err error) {
 	if err := adminOnly(who); err != nil {
 		return nil, "", err
 	}
@@ -200,10 +204,15 @@ func entryOf(who auth.User, tag prompt.TagInfo) (prompt.TagInfo, error) {
 // CheckTag returns a tag normalised, or an error of the kind Invalid.
 func CheckTag(tag prompt.TagInfo) (prompt.TagInfo, error) {
 	tag.DisplayName = strings.TrimSpace(tag.DisplayName)
-	if n := len([]rune(tag.DisplayName)); n == 0 || n > MaxDisplayName || strings.ContainsFunc(tag.DisplayName, unicode.IsControl) {
-		return tag, &fault.Error{Kind: fault.Invalid, Text: "the tag breaks the rules named here", Fields: []fault.Field{
-			{Name: "displayName", Message: fmt.Sprintf("must be 1 to %d characters, without control characters", MaxDisplayName)},
-		}}
+	if n := len([]rune(tag.DisplayName)); n == 0 || n > MaxDisplayName ||
+		strings.ContainsFunc(tag.DisplayName, unicode.IsControl) {
+		return tag, &fault.Error{
+			Kind: fault.Invalid, Text: "the tag breaks the rules named here",
+			Fields: []fault.Field{
+				{Name: "displayName", Message: fmt.Sprintf("must be 1 to %d characters, without control characters",
+					MaxDisplayName)},
+			},
+		}
 	}
 	return tag, nil
 }

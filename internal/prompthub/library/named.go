@@ -50,7 +50,8 @@ func (s *Service) Named(ctx context.Context, who auth.User, q NamedQuery) (Named
 		return NamedPage{}, err
 	}
 	all = slices.DeleteFunc(all, func(n promptdb.NameRow) bool {
-		return q.Name != "" && n.Name != q.Name || q.Tag != "" && !slices.Contains(n.Tags, q.Tag) || !q.From.IsZero() && n.UpdatedAt.Before(q.From)
+		return q.Name != "" && n.Name != q.Name || q.Tag != "" && !slices.Contains(n.Tags, q.Tag) ||
+			!q.From.IsZero() && n.UpdatedAt.Before(q.From)
 	})
 	var made []map[int64]time.Time
 	if !q.From.IsZero() || !q.To.IsZero() {
@@ -198,7 +199,8 @@ func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 		return View{}, err
 	}
 	if !isNew && was.Name != d.Name && !slices.Contains(was.OldNames, d.Name) {
-		return View{}, fault.New(fault.Conflict, fmt.Sprintf("your prompt %q has this name as its slug; choose another name", was.Name))
+		return View{}, fault.New(fault.Conflict,
+			fmt.Sprintf("your prompt %q has this name as its slug; choose another name", was.Name))
 	}
 	var tags []prompt.Tag
 	var own []string
@@ -217,12 +219,14 @@ func (s *Service) saveNamed(ctx context.Context, who auth.User, d NamedDraft) (V
 		return is
 	}
 	if isNew {
-		v, _, err := s.Create(ctx, who, next(prompt.Draft{Name: d.Name, Title: TitleOf(d.Name), Visibility: prompt.Private}), "")
+		v, _, err := s.Create(ctx, who,
+			next(prompt.Draft{Name: d.Name, Title: TitleOf(d.Name), Visibility: prompt.Private}), "")
 		return v, err
 	}
 	return s.edit(ctx, who, was.ID, Match{Any: true}, func(is prompt.Draft) (prompt.Draft, error) {
 		if is.Kind != d.Kind {
-			return is, fault.New(fault.Invalid, "the versions before are of another kind, and a prompt stays text or chat; choose another name")
+			return is, fault.New(fault.Invalid,
+				"the versions before are of another kind, and a prompt stays text or chat; choose another name")
 		}
 		return s.rules.CheckEdit(next(is), is)
 	})

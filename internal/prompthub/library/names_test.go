@@ -23,7 +23,8 @@ func TestStoredNamesStay(t *testing.T) {
 	id, err := prompt.NewID(time.Now(), rand.Reader)
 	require.NoError(t, err)
 	d := prompt.Draft{Name: name, Title: "T", Text: "one", Visibility: prompt.Private}
-	_, _, err = db.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: "ann", Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}, nil)
+	_, _, err = db.Add(t.Context(),
+		prompt.Prompt{ID: id, AuthorID: "ann", Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}, nil)
 	require.NoError(t, err)
 
 	two := "two"
@@ -51,7 +52,8 @@ func TestNumbersAsLabelsOfBefore(t *testing.T) {
 	ann := auth.User{ID: "ann"}
 	v, _, err := s.Create(t.Context(), ann, prompt.Draft{Title: "T", Text: "one", Visibility: prompt.Private}, "")
 	require.NoError(t, err)
-	_, err = db.SetLabels(t.Context(), "ann", v.ID, []string{"3"}, 1, prompt.Actor{}, func(prompt.Prompt) error { return nil })
+	_, err = db.SetLabels(t.Context(), "ann", v.ID, []string{"3"}, 1, prompt.Actor{},
+		func(prompt.Prompt) error { return nil })
 	require.NoError(t, err)
 
 	labels, _, err := s.Labels(t.Context(), ann, v.ID)
@@ -59,7 +61,8 @@ func TestNumbersAsLabelsOfBefore(t *testing.T) {
 	require.Equal(t, map[string]int64{"3": 1}, labels)
 	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.SetLabel(t.Context(), ann, v.ID, "4", 1)))
 	require.NoError(t, s.SetLabel(t.Context(), ann, v.ID, "3", 0))
-	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.UndoLabel(t.Context(), ann, v.ID, "3", "")), "undo puts none back that a save refuses")
+	require.Equal(t, prompt.LabelIsNumber, fault.CodeOf(s.UndoLabel(t.Context(), ann, v.ID, "3", "")),
+		"undo puts none back that a save refuses")
 	require.Equal(t, fault.Invalid, fault.Of(s.SetLabel(t.Context(), ann, v.ID, prompt.Latest, 0)))
 	labels, _, err = s.Labels(t.Context(), ann, v.ID)
 	require.NoError(t, err)

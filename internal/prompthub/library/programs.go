@@ -92,7 +92,9 @@ const maxPage = 1 << 20
 // WithTexts returns the page of at most limit prompts that read returns, with what each prompt
 // holds now. A page whose contents are too long ends early, as one of a smaller limit. Those that
 // the caller may not know of any more are left out.
-func (s *Service) WithTexts(ctx context.Context, who auth.User, limit int, read func(limit int) (Page, error)) (Page, error) {
+func (s *Service) WithTexts(ctx context.Context, who auth.User, limit int,
+	read func(limit int) (Page, error),
+) (Page, error) {
 	for {
 		p, err := read(limit)
 		if err != nil {

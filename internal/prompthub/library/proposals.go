@@ -30,7 +30,9 @@ type Proposal struct {
 func (p Proposal) Missing() int { return max(p.Needs.Approvals-len(p.Approved), 0) }
 
 // SetRules puts rules in place of those that a workspace has for its labels.
-func (s *Service) SetRules(ctx context.Context, who auth.User, handle string, match Match, rules prompt.LabelRules) (Workspace, error) {
+func (s *Service) SetRules(ctx context.Context, who auth.User, handle string, match Match,
+	rules prompt.LabelRules,
+) (Workspace, error) {
 	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if err != nil {
 		return Workspace{}, err
@@ -63,7 +65,9 @@ type EventQuery struct {
 }
 
 // Events returns what happened in a workspace, the newest first.
-func (s *Service) Events(ctx context.Context, who auth.User, handle string, q EventQuery, limit int, token string) (events []prompt.Event, next string, err error) {
+func (s *Service) Events(ctx context.Context, who auth.User, handle string, q EventQuery, limit int,
+	token string,
+) (events []prompt.Event, next string, err error) {
 	w, _, err := s.workspace(ctx, who, handle, prompt.RoleReader)
 	if err != nil {
 		return nil, "", err
@@ -99,7 +103,9 @@ func (s *Service) reviewed(ctx context.Context, who auth.User, id prompt.ID) (v 
 }
 
 // Proposals returns the proposals of a prompt, the newest first, without their reviews.
-func (s *Service) Proposals(ctx context.Context, who auth.User, id prompt.ID, limit int, token string) (list []Proposal, next string, err error) {
+func (s *Service) Proposals(ctx context.Context, who auth.User, id prompt.ID, limit int,
+	token string,
+) (list []Proposal, next string, err error) {
 	v, _, err := s.reviewed(ctx, who, id)
 	if err != nil {
 		return nil, "", err
@@ -127,7 +133,9 @@ func (s *Service) Proposals(ctx context.Context, who auth.User, id prompt.ID, li
 
 // OpenProposals returns the proposals of a workspace that wait for a review, the newest first. With
 // forMe, those alone that the caller may approve and has not.
-func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle string, forMe bool, limit int, token string) (list []Proposal, next string, err error) {
+func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle string, forMe bool, limit int,
+	token string,
+) (list []Proposal, next string, err error) {
 	w, _, err := s.workspace(ctx, who, handle, prompt.RoleReader)
 	if err != nil {
 		return nil, "", err
@@ -163,7 +171,8 @@ func (s *Service) OpenProposals(ctx context.Context, who auth.User, handle strin
 	}
 	me := s.keyOf(who)
 	for _, p := range all {
-		if p == nil || forMe && (!w.Role.Includes(prompt.RolePublisher) || slices.Contains(p.Approved, me) || !p.Needs.Authors && slices.Contains(p.Authors, me)) {
+		if p == nil || forMe && (!w.Role.Includes(prompt.RolePublisher) || slices.Contains(p.Approved, me) ||
+			!p.Needs.Authors && slices.Contains(p.Authors, me)) {
 			continue
 		}
 		list = append(list, *p)
@@ -195,7 +204,8 @@ func (s *Service) Proposal(ctx context.Context, who auth.User, id prompt.ID, n i
 
 // proposal reads a proposal, and reviews of it.
 func (s *Service) proposal(
-	ctx context.Context, v View, n int64, read func(context.Context, prompt.UserID, prompt.ID, int64) ([]prompt.Review, error),
+	ctx context.Context, v View, n int64,
+	read func(context.Context, prompt.UserID, prompt.ID, int64) ([]prompt.Review, error),
 ) (Proposal, error) {
 	var p prompt.Proposal
 	var reviews []prompt.Review
@@ -271,7 +281,9 @@ func mayApprove(m *promptdb.Members) func(prompt.Review) bool {
 }
 
 // Propose opens a proposal to put a label on a version of a prompt of a workspace.
-func (s *Service) Propose(ctx context.Context, who auth.User, id prompt.ID, label string, version int64, message string) (Proposal, error) {
+func (s *Service) Propose(ctx context.Context, who auth.User, id prompt.ID, label string, version int64,
+	message string,
+) (Proposal, error) {
 	if err := prompt.CheckLabel(label); err != nil {
 		return Proposal{}, s.unlessForbidden(ctx, who, id, err)
 	}
@@ -305,7 +317,8 @@ func (s *Service) CloseProposal(ctx context.Context, who auth.User, id prompt.ID
 			}
 			return "", prompt.ErrNeedsRole(prompt.RolePublisher)
 		})
-		if fault.CodeOf(err) == prompt.ProposalClosed && p.State != prompt.Merged && p.Closed.By == c.By.Key { // the same request again
+		// the same request again
+		if fault.CodeOf(err) == prompt.ProposalClosed && p.State != prompt.Merged && p.Closed.By == c.By.Key {
 			err = nil
 		}
 		return p, err
@@ -325,7 +338,8 @@ func (s *Service) Review(ctx context.Context, who auth.User, id prompt.ID, n int
 	}
 	return s.changeProposal(ctx, who, id, scope, func(c promptdb.Proposing) (prompt.Proposal, error) {
 		if r.Verdict != prompt.Comment && (who.Grant != nil || who.Application) {
-			return prompt.Proposal{}, fault.Coded(fault.Forbidden, prompt.NeedsPerson, "a person who signed in reviews a proposal; no access token and no application does")
+			return prompt.Proposal{}, fault.Coded(fault.Forbidden, prompt.NeedsPerson,
+				"a person who signed in reviews a proposal; no access token and no application does")
 		}
 		m, err := s.db.Workspace(ctx, c.Owner)
 		if err != nil {
@@ -358,7 +372,8 @@ func (s *Service) membership(who auth.User, m *promptdb.Members) (kind prompt.Me
 
 // changeProposal runs a change of a proposal for a member of the workspace with a scope.
 func (s *Service) changeProposal(
-	ctx context.Context, who auth.User, id prompt.ID, scope string, change func(promptdb.Proposing) (prompt.Proposal, error),
+	ctx context.Context, who auth.User, id prompt.ID, scope string,
+	change func(promptdb.Proposing) (prompt.Proposal, error),
 ) (Proposal, error) {
 	v, as, err := s.reviewed(ctx, who, id)
 	if err != nil {

@@ -19,7 +19,9 @@ type Rendering struct {
 // Render fills a version of a prompt in. The caller need not be signed in.
 // Values that the prompt does not take, and needed ones that are missing, are Invalid, each named
 // under prompt.ValuesField.
-func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion, values map[string]string) (Rendering, error) {
+func (s *Service) Render(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion,
+	values map[string]string,
+) (Rendering, error) {
 	v, err := s.GetVersion(ctx, who, id, want)
 	if err != nil {
 		return Rendering{}, err
@@ -64,7 +66,10 @@ func (s *Service) checkIncludes(ctx context.Context, p *prompt.Prompt) error {
 	}
 	resolved, err := s.db.Resolve(ctx, p.AuthorID, View{Prompt: *p}, s.rules.TextLimit())
 	if f := (*fault.Error)(nil); errors.As(err, &f) && f.Kind == fault.Conflict {
-		return &fault.Error{Kind: fault.Invalid, Text: f.Text, Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text, Code: f.Code}}}
+		return &fault.Error{
+			Kind: fault.Invalid, Text: f.Text,
+			Fields: []fault.Field{{Name: prompt.TextsField(p.Content()), Message: f.Text, Code: f.Code}},
+		}
 	}
 	if err == nil && (p.Visibility != prompt.Public || len(resolved.Closed) == 0) {
 		p.AllArguments = resolved.Arguments()

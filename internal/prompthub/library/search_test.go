@@ -34,7 +34,9 @@ func TestSearchOfEverything(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	ctx, admin := t.Context(), s.members[prompt.RoleAdministrator]
-	_, err := s.Patch(ctx, admin, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Title, d.Text = "Dunning letter", "Pay zephyrs." })
+	_, err := s.Patch(ctx, admin, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Title, d.Text = "Dunning letter", "Pay zephyrs."
+	})
 	require.NoError(t, err)
 	among := func(who auth.User, want ...string) {
 		t.Helper()
@@ -86,7 +88,8 @@ func TestSearchOfManyWorkspaces(t *testing.T) {
 		require.NoError(t, err)
 		as, err := s.In(ctx, ann, handle)
 		require.NoError(t, err)
-		_, _, err = s.Create(ctx, as, prompt.Draft{Title: "Letter of " + handle, Text: "Pay.", Visibility: prompt.Private}, "")
+		_, _, err = s.Create(ctx, as,
+			prompt.Draft{Title: "Letter of " + handle, Text: "Pay.", Visibility: prompt.Private}, "")
 		require.NoError(t, err)
 		want = append([]string{"Letter of " + handle}, want...)
 	}

@@ -60,7 +60,9 @@ func (s *Service) Create(ctx context.Context, who auth.User, d prompt.Draft, key
 	return s.create(ctx, who, d, prompt.ForkedFrom{}, key)
 }
 
-func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom, key string) (View, bool, error) {
+func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom,
+	key string,
+) (View, bool, error) {
 	if err := Needs(who, auth.ScopeWrite); err != nil {
 		return View{}, false, err
 	}
@@ -106,7 +108,9 @@ func (s *Service) create(ctx context.Context, who auth.User, d prompt.Draft, ori
 }
 
 // newPrompt returns the prompt of a draft, or why it cannot be stored.
-func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, origin prompt.ForkedFrom) (prompt.Prompt, error) {
+func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft,
+	origin prompt.ForkedFrom,
+) (prompt.Prompt, error) {
 	if err := s.checkTags(ctx, d.Tags, nil); err != nil {
 		return prompt.Prompt{}, err
 	}
@@ -116,7 +120,8 @@ func (s *Service) newPrompt(ctx context.Context, who auth.User, d prompt.Draft, 
 	}
 	d.By = actorOf(who)
 	p := prompt.Prompt{
-		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, ForkedFrom: origin, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		ID: id, AuthorID: IDOf(who), AuthorName: who.Name, Draft: d, ForkedFrom: origin, CreatedAt: id.Time(),
+		UpdatedAt: id.Time(), Revision: 1,
 		Slug: d.PreviousNames.Slug, OldNames: d.PreviousNames.OldNames,
 	}
 	err = s.checkIncludes(ctx, &p)
@@ -201,14 +206,19 @@ func (s *Service) checkTags(ctx context.Context, tags, has []prompt.Tag) error {
 	if fields == nil {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Invalid, Text: "the prompt has tags that the catalog does not offer", Fields: fields}
+	return &fault.Error{
+		Kind: fault.Invalid, Text: "the prompt has tags that the catalog does not offer",
+		Fields: fields,
+	}
 }
 
 // SplitTags parts tags that a client wrote without knowing of the catalog: those that it offers, or
 // that the prompt has already, and tags of the author's own. A tag that is written otherwise than
 // in the catalog is one of the latter, and so are those beyond prompt.MaxTags: the client must
 // read what it wrote.
-func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag) (tags []prompt.Tag, own []string, err error) {
+func (s *Service) SplitTags(ctx context.Context, all []string,
+	has []prompt.Tag,
+) (tags []prompt.Tag, own []string, err error) {
 	catalog, err := s.db.Tags(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -239,7 +249,9 @@ func (s *Service) SplitTags(ctx context.Context, all []string, has []prompt.Tag)
 // Get returns a prompt with its labels. The caller may be anonymous.
 func (s *Service) Get(ctx context.Context, who auth.User, id prompt.ID) (v View, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) { return s.db.GetWithLabels(ctx, IDOf(as), id) })
+		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) {
+			return s.db.GetWithLabels(ctx, IDOf(as), id)
+		})
 		return err
 	})
 	return v, err
@@ -256,7 +268,9 @@ func (s *Service) look(ctx context.Context, who auth.User, id prompt.ID) (v View
 
 // withVote returns what read returns for a caller who acts as an owner, with the caller's own
 // vote: a member of a workspace has one, and the workspace has none.
-func (s *Service) withVote(ctx context.Context, who, as auth.User, id prompt.ID, read func(context.Context) (View, error)) (View, error) {
+func (s *Service) withVote(ctx context.Context, who, as auth.User, id prompt.ID,
+	read func(context.Context) (View, error),
+) (View, error) {
 	if IDOf(who) == IDOf(as) {
 		return read(ctx)
 	}
@@ -280,7 +294,9 @@ func (s *Service) SourceOf(ctx context.Context, v View) (*promptdb.SourceOf, err
 
 // GetByName returns the prompt that a name, an old name or a slug of an owner leads to, as it is or
 // in a version. The caller may be anonymous.
-func (s *Service) GetByName(ctx context.Context, who auth.User, owner prompt.UserID, name string, want WantedVersion) (View, error) {
+func (s *Service) GetByName(ctx context.Context, who auth.User, owner prompt.UserID, name string,
+	want WantedVersion,
+) (View, error) {
 	as, _, err := s.actor(ctx, who, owner)
 	if err != nil {
 		return View{}, err
@@ -315,7 +331,9 @@ func Set[T any](field, value *T) {
 
 // Patch changes some of what the author wrote: change gets the draft that is stored, without the
 // message, labels and file of its last change, and may run again. A name that it empties stays.
-func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match, change func(*prompt.Draft)) (View, error) {
+func (s *Service) Patch(ctx context.Context, who auth.User, id prompt.ID, m Match,
+	change func(*prompt.Draft),
+) (View, error) {
 	return s.PatchWithFiles(ctx, who, id, m, nil, change)
 }
 
@@ -336,7 +354,8 @@ func (s *Service) PatchFiles(
 
 // patch changes a prompt. Files returns those of the new version, of those before.
 func (s *Service) patch(
-	ctx context.Context, who auth.User, id prompt.ID, m Match, files func(prompt.Files) ([]SentFile, error), change func(*prompt.Draft),
+	ctx context.Context, who auth.User, id prompt.ID, m Match, files func(prompt.Files) ([]SentFile, error),
+	change func(*prompt.Draft),
 ) (View, error) {
 	return s.edit(ctx, who, id, m, func(was prompt.Draft) (prompt.Draft, error) {
 		d := was
@@ -356,7 +375,9 @@ func (s *Service) patch(
 }
 
 // edit makes a new revision out of the current draft.
-func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Draft) (prompt.Draft, error)) (View, error) {
+func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match,
+	next func(prompt.Draft) (prompt.Draft, error),
+) (View, error) {
 	return s.revise(ctx, who, id, m, func(p prompt.Prompt) (_ prompt.Prompt, err error) {
 		p.Draft, err = next(p.Draft)
 		return p, err
@@ -365,15 +386,21 @@ func (s *Service) edit(ctx context.Context, who auth.User, id prompt.ID, m Match
 
 // revise makes a new revision of a prompt. A caller who knows the revision before, and wants what
 // is there now, sent the same request before and is answered as then.
-func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (v View, err error) {
+func (s *Service) revise(ctx context.Context, who auth.User, id prompt.ID, m Match,
+	next func(prompt.Prompt) (prompt.Prompt, error),
+) (v View, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) { return s.reviseAs(ctx, as, id, m, next) })
+		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) {
+			return s.reviseAs(ctx, as, id, m, next)
+		})
 		return err
 	})
 	return v, err
 }
 
-func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m Match, next func(prompt.Prompt) (prompt.Prompt, error)) (View, error) {
+func (s *Service) reviseAs(ctx context.Context, who auth.User, id prompt.ID, m Match,
+	next func(prompt.Prompt) (prompt.Prompt, error),
+) (View, error) {
 	v, err := s.db.ChangeAndGet(ctx, IDOf(who), id, func(p prompt.Prompt) (prompt.Prompt, error) {
 		if p.Deleted() {
 			return p, prompt.ErrUnknown()

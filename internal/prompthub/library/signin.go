@@ -59,7 +59,9 @@ type knownSession struct {
 }
 
 // NewPasswords returns the Passwords of a process.
-func NewPasswords(h *password.Hasher, now func() time.Time, sleep func(context.Context, time.Duration) error) *Passwords {
+func NewPasswords(h *password.Hasher, now func() time.Time,
+	sleep func(context.Context, time.Duration) error,
+) *Passwords {
 	known, _ := lru.New[[sha256.Size]byte, knownSession](maxSessionsCut) // whose size is above 0
 	return &Passwords{h, attempts.New(now), sleep, known}
 }
@@ -76,7 +78,8 @@ func (s *Service) HasPasswords() bool { return s.passwords != nil }
 
 func (s *Service) needPasswords() error {
 	if s.passwords == nil {
-		return fault.Coded(fault.Conflict, NoPasswords, "nobody has a password here: people sign in with the identity provider of this service")
+		return fault.Coded(fault.Conflict, NoPasswords,
+			"nobody has a password here: people sign in with the identity provider of this service")
 	}
 	return nil
 }
@@ -101,7 +104,10 @@ var (
 
 func (s *Service) sessions() *session.Sessions[promptdb.Account] {
 	all := &session.Sessions[promptdb.Account]{
-		Store: s.db.Store, Policy: session.Policy{AccessFor: sessionFor, RefreshFor: sessionFor, SessionFor: sessionFor, Most: maxSessions},
+		Store: s.db.Store, Policy: session.Policy{
+			AccessFor: sessionFor, RefreshFor: sessionFor,
+			SessionFor: sessionFor, Most: maxSessions,
+		},
 		Table: s.db.T.Users, Prefix: promptdb.SessionPrefix, Columns: session.Columns, Entropy: rand.Reader,
 		Account: func(ctx context.Context, id string) (*promptdb.Account, error) {
 			return s.db.Account(ctx, prompt.UserID(id))
@@ -313,7 +319,9 @@ func (s *Service) forgetSessions(user prompt.UserID) {
 
 // ResetPassword makes the secret of a link with which a person sets a new password, once and for
 // an hour. Admins may.
-func (s *Service) ResetPassword(ctx context.Context, who auth.User, handle string) (secret string, ends time.Time, err error) {
+func (s *Service) ResetPassword(ctx context.Context, who auth.User,
+	handle string,
+) (secret string, ends time.Time, err error) {
 	if err := signedIn(who); err != nil {
 		return "", ends, err
 	}
@@ -355,7 +363,8 @@ func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker
 	if err := s.needPasswords(); err != nil {
 		return "", err
 	}
-	gone := fault.Coded(fault.NotFound, NoSuchReset, "this link was not copied whole, has been used or has expired; ask an administrator for a new one")
+	gone := fault.Coded(fault.NotFound, NoSuchReset,
+		"this link was not copied whole, has been used or has expired; ask an administrator for a new one")
 	c, ok := session.Parse[promptdb.Account](resetForm, secretIn(secret))
 	if !ok {
 		return "", gone
@@ -389,7 +398,9 @@ func (s *Service) AcceptReset(ctx context.Context, secret, pass string, by Asker
 
 // ChangePassword sets a new password for a caller that knows the present one, and opens a new
 // session. All others of theirs end; their access tokens stay.
-func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pass string, by Asker) (token string, err error) {
+func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pass string,
+	by Asker,
+) (token string, err error) {
 	if err := signedIn(who); err != nil {
 		return "", err
 	}
@@ -402,9 +413,12 @@ func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pa
 	}
 	a, err := s.accountWith(ctx, profile.Handle, present, by)
 	if fault.CodeOf(err) == WrongSignIn || err == nil && a.ID != IDOf(who) {
-		return "", &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: []fault.Field{
-			{Name: "current", Message: "this is not your present password"},
-		}}
+		return "", &fault.Error{
+			Kind: fault.Invalid, Text: "the password breaks the rules named here",
+			Fields: []fault.Field{
+				{Name: "current", Message: "this is not your present password"},
+			},
+		}
 	}
 	if err != nil {
 		return "", err
@@ -427,12 +441,17 @@ func (s *Service) ChangePassword(ctx context.Context, who auth.User, present, pa
 }
 
 // newHash returns the hash of a password that the person of an account chose, and their profile.
-func (s *Service) newHash(ctx context.Context, a promptdb.Account, pass string, by Asker) (profile prompt.Profile, hash string, err error) {
+func (s *Service) newHash(ctx context.Context, a promptdb.Account, pass string,
+	by Asker,
+) (profile prompt.Profile, hash string, err error) {
 	if profile, err = s.db.Profile(ctx, a.ID); err != nil {
 		return profile, "", err
 	}
 	if wrong := checkPassword(pass, profile.Handle, profile.Name, a.Name); wrong != nil {
-		return profile, "", &fault.Error{Kind: fault.Invalid, Text: "the password breaks the rules named here", Fields: wrong}
+		return profile, "", &fault.Error{
+			Kind: fault.Invalid, Text: "the password breaks the rules named here",
+			Fields: wrong,
+		}
 	}
 	hash, err = s.passwords.hasher.Hash(ctx, password.At(by.Site, by.Network), pass)
 	return profile, hash, err
@@ -440,7 +459,9 @@ func (s *Service) newHash(ctx context.Context, a promptdb.Account, pass string, 
 
 // setPassword gives an account a new password, unless may refuses it as it is now, and ends its
 // sessions. The account may have that password already: then a try that got no answer has set it.
-func (s *Service) setPassword(ctx context.Context, user prompt.UserID, hash string, may func(promptdb.Account) error) (*promptdb.Account, error) {
+func (s *Service) setPassword(ctx context.Context, user prompt.UserID, hash string,
+	may func(promptdb.Account) error,
+) (*promptdb.Account, error) {
 	after := s.sessions().EndBefore()
 	a, err := s.db.ChangeAccount(ctx, user, func(a *promptdb.Account) error {
 		if a.PasswordHash != hash {

@@ -107,7 +107,8 @@ func (s *Service) OwnSkill(ctx context.Context, who auth.User, name string, want
 	}
 	v, err := s.GetByName(ctx, who, IDOf(who), name, want)
 	if err == nil && len(v.Files) == 0 {
-		return v, fault.New(fault.NotFound, fmt.Sprintf("the prompt %.100q is no skill: this version of it has a text and no files", name))
+		return v, fault.New(fault.NotFound,
+			fmt.Sprintf("the prompt %.100q is no skill: this version of it has a text and no files", name))
 	}
 	return v, err
 }
@@ -139,7 +140,8 @@ func (s *Service) saveSkill(ctx context.Context, who auth.User, files []SentFile
 	was, err := s.db.GetByName(ctx, IDOf(who), IDOf(who), named, WantedVersion{})
 	switch {
 	case fault.Of(err) == fault.NotFound || !prompt.ValidSlug(named): // an error says what is wrong with the name
-		d, err := WithFiles(prompt.Draft{Kind: prompt.KindText, Message: message, Visibility: prompt.Private}, files, nil)
+		d, err := WithFiles(prompt.Draft{Kind: prompt.KindText, Message: message, Visibility: prompt.Private},
+			files, nil)
 		if err != nil {
 			return View{}, err
 		}
@@ -150,7 +152,9 @@ func (s *Service) saveSkill(ctx context.Context, who auth.User, files []SentFile
 	case len(was.Files) == 0:
 		return View{}, fault.New(fault.Conflict, fmt.Sprintf("your prompt %q has this name, and a text but no files: choose another name, or give that prompt its files on its page", was.Name))
 	}
-	return s.PatchWithFiles(ctx, who, was.ID, Match{Any: true}, files, func(d *prompt.Draft) { d.Message, d.Anew = message, true })
+	return s.PatchWithFiles(ctx, who, was.ID, Match{Any: true}, files, func(d *prompt.Draft) {
+		d.Message, d.Anew = message, true
+	})
 }
 
 // Contents are looked for in a hundred skills, those that were changed last, and the newest twenty
@@ -171,7 +175,9 @@ type Content struct {
 }
 
 // FindContent returns the file of a version of the caller's that has bytes of a SHA-256, in hex.
-func (s *Service) FindContent(ctx context.Context, who auth.User, id prompt.ID, version int64, sha256 string) (Content, error) {
+func (s *Service) FindContent(ctx context.Context, who auth.User, id prompt.ID, version int64,
+	sha256 string,
+) (Content, error) {
 	v, err := s.GetVersion(ctx, who, id, WantedVersion{Number: version})
 	if err != nil {
 		return Content{}, err
@@ -184,7 +190,8 @@ func (s *Service) FindContent(ctx context.Context, who auth.User, id prompt.ID, 
 }
 
 func errNoContent() error {
-	return fault.New(fault.NotFound, "no skill of yours has a file of this hash: ask for the skill again, and then for the files that it names")
+	return fault.New(fault.NotFound,
+		"no skill of yours has a file of this hash: ask for the skill again, and then for the files that it names")
 }
 
 // FindContents returns for each SHA-256, in hex, a version of a skill of the caller's with a file

@@ -21,7 +21,8 @@ import (
 func newService(t *testing.T, store table.DB, queues queue.Queues) (*library.Service, *promptdb.DB) {
 	t.Helper()
 	db := promptdb.New(promptdb.Config{
-		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))

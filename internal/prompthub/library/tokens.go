@@ -70,7 +70,8 @@ func (s *Service) createToken(ctx context.Context, t Token, d TokenDraft) (Token
 
 func signedIn(who auth.User) error {
 	if who.Grant != nil {
-		return fault.New(fault.Forbidden, "access tokens manage neither access tokens nor the account; sign in yourself")
+		return fault.New(fault.Forbidden,
+			"access tokens manage neither access tokens nor the account; sign in yourself")
 	}
 	return nil
 }
@@ -80,7 +81,8 @@ func (d TokenDraft) check(now time.Time) error {
 	broken := func(location, message string) {
 		fields = append(fields, fault.Field{Name: location, Message: message})
 	}
-	if n := len(utf16.Encode([]rune(d.Name))); n == 0 || n > MaxTokenName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
+	if n := len(utf16.Encode([]rune(d.Name))); n == 0 || n > MaxTokenName || !utf8.ValidString(d.Name) ||
+		strings.ContainsFunc(d.Name, unicode.IsControl) {
 		broken("name", fmt.Sprintf("give the token a name of 1 to %d characters in one line", MaxTokenName))
 	}
 	if len(d.Scopes) == 0 {
@@ -123,7 +125,8 @@ func (s *Service) Tokens(ctx context.Context, who auth.User, owner string) ([]To
 // RevokeToken ends an access token of the caller or, by an admin, of anybody. Within ten seconds no
 // instance accepts it.
 func (s *Service) RevokeToken(ctx context.Context, who auth.User, id string) error {
-	if err := signedIn(who); err != nil && (who.Grant.TokenID == "" || who.Grant.TokenID != id) { // a token may end itself
+	// a token may end itself
+	if err := signedIn(who); err != nil && (who.Grant.TokenID == "" || who.Grant.TokenID != id) {
 		return err
 	}
 	owner := IDOf(who)
@@ -150,19 +153,26 @@ func (s *Service) revokeToken(ctx context.Context, owner prompt.UserID, id strin
 // WithTokens returns how a door finds out who is calling that takes access tokens in addition to
 // what next believes. Claimed is as in TokenDraft.
 func (s *Service) WithTokens(next auth.Identify, claimed bool, guess auth.Guess) auth.Identify {
-	return auth.AccessTokens(Tokens, func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
-		return s.Bearer(ctx, id, secret, claimed, look)
-	}, guess, next)
+	return auth.AccessTokens(Tokens,
+		func(ctx context.Context, id string, secret auth.Secret, look func() error) (auth.User, error) {
+			return s.Bearer(ctx, id, secret, claimed, look)
+		}, guess, next)
 }
 
 // Bearer returns whom an access token stands for. Claimed is as in TokenDraft, look as in
 // auth.Find.
-func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool, look func() error) (auth.User, error) {
-	return s.standsFor(ctx, id, claimed, look, func(t *Token) bool { return subtle.ConstantTimeCompare(t.Secret[:], secret[:]) == 1 })
+func (s *Service) Bearer(ctx context.Context, id string, secret auth.Secret, claimed bool,
+	look func() error,
+) (auth.User, error) {
+	return s.standsFor(ctx, id, claimed, look, func(t *Token) bool {
+		return subtle.ConstantTimeCompare(t.Secret[:], secret[:]) == 1
+	})
 }
 
 // standsFor returns whom the access token of an id stands for, if the caller proves to know it.
-func (s *Service) standsFor(ctx context.Context, id string, claimed bool, look func() error, proves func(*Token) bool) (auth.User, error) {
+func (s *Service) standsFor(ctx context.Context, id string, claimed bool, look func() error,
+	proves func(*Token) bool,
+) (auth.User, error) {
 	t, err := s.db.Token(ctx, id, look)
 	if err != nil {
 		return auth.User{}, err
@@ -203,11 +213,15 @@ func (s *Service) Sign(ctx context.Context, who auth.User, text string) (string,
 }
 
 // Signer returns whom the access token of an id stands for, if it has signed a text.
-func (s *Service) Signer(ctx context.Context, id, text, signed string, claimed bool, look func() error) (auth.User, error) {
+func (s *Service) Signer(ctx context.Context, id, text, signed string, claimed bool,
+	look func() error,
+) (auth.User, error) {
 	if !Tokens.HasID(id) {
 		return auth.User{}, fault.New(fault.Unauthenticated, "there is no such access token")
 	}
-	return s.standsFor(ctx, id, claimed, look, func(t *Token) bool { return hmac.Equal([]byte(signature(t, text)), []byte(signed)) })
+	return s.standsFor(ctx, id, claimed, look, func(t *Token) bool {
+		return hmac.Equal([]byte(signature(t, text)), []byte(signed))
+	})
 }
 
 // signature signs with the hash of the secret of a token, which no answer has.

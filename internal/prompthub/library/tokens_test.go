@@ -52,7 +52,8 @@ func newTimed(t *testing.T) *timed {
 // instance returns another service over the same tables.
 func (s *timed) instance(t *testing.T) *library.Service {
 	db := promptdb.New(promptdb.Config{
-		Store: s.tables, Queues: s.queues, Tables: promptdb.DefaultTables(), Now: s.Now, Log: slog.New(slog.DiscardHandler),
+		Store: s.tables, Queues: s.queues, Tables: promptdb.DefaultTables(), Now: s.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
@@ -73,16 +74,19 @@ func TestAccessTokens(t *testing.T) {
 	t.Parallel()
 	s := newTimed(t)
 	ann := auth.User{ID: "ann", Name: "Ann", Roles: []string{auth.RoleAdmin}}
-	made, token, err := s.CreateToken(t.Context(), ann, library.TokenDraft{Name: "CI", Scopes: []string{auth.ScopeWrite}})
+	made, token, err := s.CreateToken(t.Context(), ann,
+		library.TokenDraft{Name: "CI", Scopes: []string{auth.ScopeWrite}})
 	require.NoError(t, err)
 	who, err := s.as(token, false)
 	require.NoError(t, err)
-	require.Equal(t, auth.User{ID: "ann", Name: "Ann", Grant: &auth.Grant{TokenID: made.ID, Scopes: []string{"write"}}}, who)
+	require.Equal(t, auth.User{ID: "ann", Name: "Ann", Grant: &auth.Grant{TokenID: made.ID, Scopes: []string{"write"}}},
+		who)
 	require.False(t, who.Admin())
 
 	_, err = s.as(token, true)
 	require.Equal(t, fault.Unauthenticated, fault.Of(err), "it was made where users sign in")
-	_, other, err := s.CreateToken(t.Context(), ann, library.TokenDraft{Name: "other", Scopes: []string{auth.ScopeRead}})
+	_, other, err := s.CreateToken(t.Context(), ann,
+		library.TokenDraft{Name: "other", Scopes: []string{auth.ScopeRead}})
 	require.NoError(t, err)
 	_, secret, _ := library.Tokens.Parse(other)
 	_, err = s.Bearer(t.Context(), made.ID, secret, false, func() error { return nil })

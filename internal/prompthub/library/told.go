@@ -16,11 +16,15 @@ const NeedsRead fault.Code = "NEEDS_READ"
 
 // Codes are those of refusals that the store and this package decide.
 var Codes = []fault.Code{
-	NoPasswords, WrongSignIn, SessionEnded, NoSuchReset, NoSuchLogin, promptdb.NoAccount, attempts.TooMany, auth.NotLetIn,
-	prompt.NoSuchInvite, prompt.InviteExpired, prompt.InviteUsed, prompt.InviteVoid, prompt.AlreadyMember, prompt.TooManyInvites, prompt.NeedsAccount,
+	NoPasswords, WrongSignIn, SessionEnded, NoSuchReset, NoSuchLogin, promptdb.NoAccount,
+	attempts.TooMany, auth.NotLetIn,
+	prompt.NoSuchInvite, prompt.InviteExpired, prompt.InviteUsed, prompt.InviteVoid, prompt.AlreadyMember,
+	prompt.TooManyInvites, prompt.NeedsAccount,
 	promptdb.QuotaBytes, promptdb.QuotaFavorites, promptdb.QuotaPrompts, promptdb.PageTooLarge,
-	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead, prompt.NeedsRole, HasPublic, AdminsMake, prompt.LastAdministrator, prompt.TooManyMembers,
-	prompt.NeedsProposal, prompt.LabelRuled, prompt.ProposalIsOpen, prompt.ProposalClosed, prompt.ProposalIsStale, prompt.OtherVersion, prompt.OwnVersion,
+	promptdb.AuthorSecretDamaged, promptdb.StoreTooOld, promptdb.RestoreIncomplete, promptdb.UserMoved, NeedsRead,
+	prompt.NeedsRole, HasPublic, AdminsMake, prompt.LastAdministrator, prompt.TooManyMembers,
+	prompt.NeedsProposal, prompt.LabelRuled, prompt.ProposalIsOpen, prompt.ProposalClosed, prompt.ProposalIsStale,
+	prompt.OtherVersion, prompt.OwnVersion,
 	prompt.NoLabelRule, prompt.NeedsPerson, prompt.NotDescribed, prompt.NotReleased, prompt.Recalled,
 	prompt.NotASkill, prompt.SameSkillName, prompt.TooManySkills, prompt.UnknownPrompt, prompt.QuotaCollections,
 }

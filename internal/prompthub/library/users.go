@@ -33,7 +33,8 @@ func (s *Service) AsAccount(ctx context.Context, who auth.User) (auth.User, erro
 		return who, nil
 	}
 	if prompt.LooksLikeWorkspace(who.ID) {
-		return auth.User{}, fault.New(fault.Unauthenticated, "no user may have an id that begins with w:, as those of workspaces do; sign in as another one")
+		return auth.User{}, fault.New(fault.Unauthenticated,
+			"no user may have an id that begins with w:, as those of workspaces do; sign in as another one")
 	}
 	id, err := s.db.AccountOf(ctx, IDOf(who))
 	if err == nil {
@@ -55,7 +56,8 @@ func (s *Service) LearnAuthorKeys(ctx context.Context) error { return s.db.Learn
 func (s *Service) AuthorKey(user prompt.UserID) string { return s.db.AuthorKey(user) }
 
 func errNobody() error {
-	return fault.New(fault.NotFound, "there is no such user: name one by the handle of their profile, or by the key of an author (a_…)")
+	return fault.New(fault.NotFound,
+		"there is no such user: name one by the handle of their profile, or by the key of an author (a_…)")
 }
 
 // Profile returns what others see of the caller.
@@ -133,7 +135,9 @@ func (s *Service) hasPublic(ctx context.Context, id prompt.UserID) (bool, error)
 		}
 	}
 	collections, err := s.db.Collections(ctx, id)
-	return slices.ContainsFunc(collections, func(c prompt.Collection) bool { return c.Visibility == prompt.Public }), err
+	return slices.ContainsFunc(collections, func(c prompt.Collection) bool {
+		return c.Visibility == prompt.Public
+	}), err
 }
 
 // isPerson refuses an access token of a workspace where a person is meant.
@@ -201,7 +205,8 @@ func (s *Service) ByAuthor(ctx context.Context, who auth.User, q AuthorSearch) (
 	if f.Author, err = s.authorOf(ctx, who, q.Words); err != nil {
 		return Page{}, err
 	}
-	if len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified() { // without, it is what cursors in use were sealed for
+	// without, it is what cursors in use were sealed for
+	if len(q.Tags) > 0 || !q.Words.Empty() || q.Words.Qualified() {
 		scope += " " + Search{Tags: q.Tags, Words: q.Words}.scope() + inTexts(f)
 	}
 	return s.page(ctx, who, scope, q.Cursor, func(after string) (promptdb.Page, error) {

@@ -20,7 +20,9 @@ type WantedVersion = promptdb.WantedVersion
 // the author alone. The caller may be anonymous.
 func (s *Service) GetVersion(ctx context.Context, who auth.User, id prompt.ID, want WantedVersion) (v View, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
-		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) { return s.db.GetVersion(ctx, IDOf(as), id, want) })
+		v, err = s.withVote(ctx, who, as, id, func(ctx context.Context) (View, error) {
+			return s.db.GetVersion(ctx, IDOf(as), id, want)
+		})
 		return err
 	})
 	return v, err
@@ -61,8 +63,10 @@ func (s *Service) Versions(ctx context.Context, who auth.User, id prompt.ID, lim
 		return History{}, err
 	}
 	h := History{
-		Title: page.Title, Name: page.Name, Names: page.Names, Author: page.Author, AuthorID: page.AuthorID, Mine: page.Mine, Visibility: page.Visibility, Items: page.Items,
-		Labels: page.Labels, Open: page.Open, Latest: page.Latest, Served: page.Served, Recalled: page.Recalled, Before: page.Before,
+		Title: page.Title, Name: page.Name, Names: page.Names, Author: page.Author, AuthorID: page.AuthorID,
+		Mine: page.Mine, Visibility: page.Visibility, Items: page.Items,
+		Labels: page.Labels, Open: page.Open, Latest: page.Latest, Served: page.Served,
+		Recalled: page.Recalled, Before: page.Before,
 	}
 	if page.After > 0 {
 		h.Next = sealed(scope, promptdb.Page{After: strconv.FormatInt(page.After, 10)}).Next
@@ -81,7 +85,9 @@ func (s *Service) Compare(ctx context.Context, who auth.User, id prompt.ID, a, b
 
 // RestoreVersion makes a new version that says what an old one says, and keeps its file, unless the
 // prompt says that now. Where the file is damaged the message of the new version tells so.
-func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
+func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.ID,
+	n int64,
+) (v View, made bool, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
 		v, made, err = s.restoreVersionAs(ctx, as, id, n)
 		return err
@@ -89,7 +95,9 @@ func (s *Service) RestoreVersion(ctx context.Context, who auth.User, id prompt.I
 	return v, made, err
 }
 
-func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt.ID, n int64) (v View, made bool, err error) {
+func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt.ID,
+	n int64,
+) (v View, made bool, err error) {
 	var old View
 	var file *promptdb.SourceOf
 	var bytes map[string][]byte
@@ -126,7 +134,9 @@ func (s *Service) restoreVersionAs(ctx context.Context, who auth.User, id prompt
 }
 
 // makeVersion is revise for whatever the prompt is now, and reports whether it made a version.
-func (s *Service) makeVersion(ctx context.Context, who auth.User, id prompt.ID, next func(prompt.Prompt) (prompt.Prompt, error)) (v View, made bool, err error) {
+func (s *Service) makeVersion(ctx context.Context, who auth.User, id prompt.ID,
+	next func(prompt.Prompt) (prompt.Prompt, error),
+) (v View, made bool, err error) {
 	var before int64
 	v, err = s.revise(ctx, who, id, Match{Any: true}, func(p prompt.Prompt) (prompt.Prompt, error) {
 		before = p.Version
@@ -173,7 +183,8 @@ func (s *Service) releasing(ctx context.Context, who auth.User, id prompt.ID, ch
 	}
 	err := change()
 	if fault.Of(err) == fault.NotFound {
-		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id, WantedVersion{Label: prompt.Latest, History: true}); getErr == nil && v.AuthorID == IDOf(who) {
+		if v, getErr := s.db.GetVersion(ctx, IDOf(who), id,
+			WantedVersion{Label: prompt.Latest, History: true}); getErr == nil && v.AuthorID == IDOf(who) {
 			return err
 		}
 		return s.explain(ctx, who, id, err)
@@ -182,7 +193,9 @@ func (s *Service) releasing(ctx context.Context, who auth.User, id prompt.ID, ch
 }
 
 // Labels returns the labels of a prompt with their versions, and the version that it holds.
-func (s *Service) Labels(ctx context.Context, who auth.User, id prompt.ID) (labels map[string]int64, latest int64, err error) {
+func (s *Service) Labels(ctx context.Context, who auth.User,
+	id prompt.ID,
+) (labels map[string]int64, latest int64, err error) {
 	err = s.acting(ctx, who, id, func(as auth.User) (err error) {
 		labels, latest, err = s.db.Labels(ctx, IDOf(as), id)
 		return err
@@ -197,7 +210,9 @@ func (s *Service) SetLabel(ctx context.Context, who auth.User, id prompt.ID, lab
 
 // SetLabels is SetLabel for several labels at once.
 func (s *Service) SetLabels(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64) error {
-	return s.acting(ctx, who, id, func(as auth.User) error { return s.setLabelsAs(ctx, as, id, labels, n, actorOf(as)) })
+	return s.acting(ctx, who, id, func(as auth.User) error {
+		return s.setLabelsAs(ctx, as, id, labels, n, actorOf(as))
+	})
 }
 
 // FollowLabels is SetLabels by an import, which moves labels as another service did: their history
@@ -210,7 +225,9 @@ func (s *Service) FollowLabels(ctx context.Context, who auth.User, id prompt.ID,
 	})
 }
 
-func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, labels []string, n int64, by prompt.Actor) error {
+func (s *Service) setLabelsAs(ctx context.Context, who auth.User, id prompt.ID, labels []string,
+	n int64, by prompt.Actor,
+) error {
 	if err := Needs(who, auth.ScopeWrite); err != nil {
 		return err
 	}
@@ -265,7 +282,9 @@ type Moves struct {
 }
 
 // LabelHistory returns what became of a label.
-func (s *Service) LabelHistory(ctx context.Context, who auth.User, id prompt.ID, label string, limit int, token string) (Moves, error) {
+func (s *Service) LabelHistory(ctx context.Context, who auth.User, id prompt.ID, label string, limit int,
+	token string,
+) (Moves, error) {
 	scope := fmt.Sprintf("moves %s %q", id, label)
 	var h promptdb.History
 	_, err := open(scope, token, func(after string) (promptdb.Page, error) {

@@ -101,7 +101,10 @@ func (s *Service) actor(ctx context.Context, who auth.User, owner prompt.UserID)
 	if role == "" {
 		return who, false, nil
 	}
-	return auth.User{ID: string(owner), Name: m.Name, Grant: &auth.Grant{Scopes: Rights(role), By: s.AuthorKey(IDOf(who))}}, true, nil
+	return auth.User{
+		ID: string(owner), Name: m.Name,
+		Grant: &auth.Grant{Scopes: Rights(role), By: s.AuthorKey(IDOf(who))},
+	}, true, nil
 }
 
 // acting has do work on a prompt for the caller, or, if its owner is a workspace of which they are
@@ -174,7 +177,9 @@ func actorOf(who auth.User) prompt.Actor {
 
 // workspace returns the workspace of a handle and the role of the caller: they need one, or a
 // certain one.
-func (s *Service) workspace(ctx context.Context, who auth.User, handle string, needed prompt.Role) (Workspace, *promptdb.Members, error) {
+func (s *Service) workspace(ctx context.Context, who auth.User, handle string,
+	needed prompt.Role,
+) (Workspace, *promptdb.Members, error) {
 	if !who.Known() {
 		return Workspace{}, nil, fault.New(fault.Unauthenticated, "sign in to use this")
 	}
@@ -224,9 +229,12 @@ func (s *Service) CreateWorkspace(ctx context.Context, who auth.User, p prompt.P
 		return Workspace{}, err
 	}
 	if p.Handle == "" {
-		return Workspace{}, &fault.Error{Kind: fault.Invalid, Text: "the workspace breaks the rules named here", Fields: []fault.Field{
-			{Name: "handle", Message: "choose a handle: addresses and programs name the workspace by it"},
-		}}
+		return Workspace{}, &fault.Error{
+			Kind: fault.Invalid, Text: "the workspace breaks the rules named here",
+			Fields: []fault.Field{
+				{Name: "handle", Message: "choose a handle: addresses and programs name the workspace by it"},
+			},
+		}
 	}
 	p.Name = strings.TrimSpace(p.Name)
 	if p.Name == "" {
@@ -259,7 +267,9 @@ func (s *Service) Workspace(ctx context.Context, who auth.User, handle string) (
 }
 
 // EditWorkspace changes the name and the note of a workspace; nil leaves one as it is.
-func (s *Service) EditWorkspace(ctx context.Context, who auth.User, handle string, match Match, name, about *string) (Workspace, error) {
+func (s *Service) EditWorkspace(ctx context.Context, who auth.User, handle string, match Match,
+	name, about *string,
+) (Workspace, error) {
 	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if err != nil {
 		return Workspace{}, err
@@ -285,7 +295,8 @@ func (s *Service) EditWorkspace(ctx context.Context, who auth.User, handle strin
 }
 
 func staleWorkspace() error {
-	return fault.New(fault.Stale, "the workspace or its members were changed since you read it; read it again and send its ETag in If-Match")
+	return fault.New(fault.Stale,
+		"the workspace or its members were changed since you read it; read it again and send its ETag in If-Match")
 }
 
 // HasPublic is the code of a deletion of a workspace that still shows prompts or collections to
@@ -305,7 +316,8 @@ func (s *Service) DeleteWorkspace(ctx context.Context, who auth.User, handle str
 		return err
 	}
 	if public {
-		return fault.Coded(fault.Conflict, HasPublic, "the workspace has public prompts or collections; make them private or delete them first")
+		return fault.Coded(fault.Conflict, HasPublic,
+			"the workspace has public prompts or collections; make them private or delete them first")
 	}
 	now := s.now().UTC().Truncate(time.Millisecond)
 	_, err = s.db.EditWorkspace(ctx, w.ID, s.keyOf(who), func(w *prompt.Workspace) error {
@@ -353,7 +365,9 @@ func (s *Service) WorkspaceOrDeleted(ctx context.Context, who auth.User, handle 
 }
 
 // Members returns the members of a workspace from a position on, people first.
-func (s *Service) Members(ctx context.Context, who auth.User, handle string, limit int, token string) (members []Member, next string, err error) {
+func (s *Service) Members(ctx context.Context, who auth.User, handle string, limit int,
+	token string,
+) (members []Member, next string, err error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleReader)
 	if err != nil {
 		return nil, "", err
@@ -385,7 +399,9 @@ func (s *Service) Members(ctx context.Context, who auth.User, handle string, lim
 // PutMember gives a person, whom a handle or a key names, or a group or role of the directory, a
 // role in a workspace. An admin of the site may make themselves administrator of a workspace that
 // has none.
-func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string, role prompt.Role) (Member, error) {
+func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string,
+	role prompt.Role,
+) (Member, error) {
 	w, m, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	takesOver := kind == prompt.Person && name == Me && role == prompt.RoleAdministrator && mayTakeOver(who, m)
 	if err != nil && !takesOver {
@@ -393,7 +409,8 @@ func (s *Service) PutMember(ctx context.Context, who auth.User, handle string, k
 	}
 	w.Workspace = m.Workspace
 	one := prompt.Member{
-		Kind: kind, Name: strings.TrimSpace(name), Role: role, AddedBy: s.keyOf(who), AddedAt: s.now().UTC().Truncate(time.Millisecond),
+		Kind: kind, Name: strings.TrimSpace(name), Role: role, AddedBy: s.keyOf(who),
+		AddedAt: s.now().UTC().Truncate(time.Millisecond),
 	}
 	if err := one.Check(); err != nil {
 		return Member{}, err
@@ -432,7 +449,9 @@ func (s *Service) person(ctx context.Context, who auth.User, name string) (promp
 
 // RemoveMember ends the membership of somebody. Members may leave themselves. It does nothing where
 // there is none.
-func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string, kind prompt.MemberKind, name string) error {
+func (s *Service) RemoveMember(ctx context.Context, who auth.User, handle string,
+	kind prompt.MemberKind, name string,
+) error {
 	var user prompt.UserID
 	var err error
 	if kind == prompt.Person {
@@ -466,7 +485,9 @@ func (s *Service) WorkspaceTokens(ctx context.Context, who auth.User, handle str
 
 // CreateWorkspaceToken is CreateToken for a token of a workspace, which outlives the membership of
 // its maker.
-func (s *Service) CreateWorkspaceToken(ctx context.Context, who auth.User, handle string, d TokenDraft) (Token, string, error) {
+func (s *Service) CreateWorkspaceToken(ctx context.Context, who auth.User, handle string,
+	d TokenDraft,
+) (Token, string, error) {
 	w, _, err := s.workspace(ctx, who, handle, prompt.RoleAdministrator)
 	if err != nil {
 		return Token{}, "", err

@@ -51,7 +51,9 @@ func (s *shelf) may(who auth.User) (may string) {
 		require.Equal(t, fault.NotFound, fault.Of(err))
 	}
 	text := "Two by " + who.ID + fmt.Sprint(s.Now().UnixNano())
-	if _, err := s.Patch(ctx, who, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = text }); err == nil {
+	if _, err := s.Patch(ctx, who, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Text = text
+	}); err == nil {
 		may += "w"
 	}
 	show := func(to prompt.Visibility) error {
@@ -72,7 +74,10 @@ func (s *shelf) may(who auth.User) (may string) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	for role, want := range map[prompt.Role]string{prompt.RoleReader: "r", prompt.RoleAuthor: "rw", prompt.RolePublisher: "rwp", prompt.RoleAdministrator: "rwp"} {
+	for role, want := range map[prompt.Role]string{
+		prompt.RoleReader: "r", prompt.RoleAuthor: "rw",
+		prompt.RolePublisher: "rwp", prompt.RoleAdministrator: "rwp",
+	} {
 		who := s.members[role]
 		require.Equal(t, want, s.may(who), role)
 		for n := range 4 {
@@ -105,7 +110,10 @@ func TestGroups(t *testing.T) {
 	require.Len(t, mine, 1)
 	require.Equal(t, prompt.RolePublisher, mine[0].Role)
 	for name, who := range map[string]auth.User{
-		"of another group":       {ID: "chef", Name: "Chef", Groups: auth.GroupsOf([]string{"waiters", "6f1c1a4e-CHEFS", ""})},
+		"of another group": {
+			ID: "chef", Name: "Chef",
+			Groups: auth.GroupsOf([]string{"waiters", "6f1c1a4e-CHEFS", ""}),
+		},
 		"a role of the name":     {ID: "chef", Name: "Chef", Roles: []string{"6f1c1a4e-chefs"}},
 		"a person of the name":   {ID: "6f1c1a4e-chefs", Name: "Chef"},
 		"a stranger with groups": {Groups: chef.Groups},
@@ -156,7 +164,9 @@ func TestDeletedWorkspace(t *testing.T) {
 	at, err := s.ErasedAt(ctx, auth.User{ID: string(s.prompt.AuthorID)})
 	require.NoError(t, err)
 	require.Zero(t, at)
-	_, err = s.Patch(ctx, admin, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+	_, err = s.Patch(ctx, admin, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Visibility = prompt.Public
+	})
 	require.NoError(t, err)
 	require.Equal(t, library.HasPublic, fault.CodeOf(s.DeleteWorkspace(ctx, admin, "shelf")))
 }
@@ -176,7 +186,8 @@ func TestRemovedAdministrator(t *testing.T) {
 	ctx, bob, other := t.Context(), s.members[prompt.RoleAdministrator], s.instance(t)
 	_, err := other.Workspace(ctx, bob, "shelf")
 	require.NoError(t, err)
-	require.NoError(t, s.RemoveMember(ctx, auth.User{ID: "ann", Name: "Ann"}, "shelf", prompt.Person, s.AuthorKey(library.IDOf(bob))))
+	require.NoError(t, s.RemoveMember(ctx, auth.User{ID: "ann", Name: "Ann"}, "shelf", prompt.Person,
+		s.AuthorKey(library.IDOf(bob))))
 	_, err = other.Workspace(ctx, bob, "shelf")
 	require.NoError(t, err, "it is believed")
 	_, err = other.PutMember(ctx, bob, "shelf", prompt.Person, library.Me, prompt.RoleAdministrator)
@@ -191,7 +202,8 @@ func TestMembersInPages(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.cook(prompt.RoleReader)
-	_, err := s.PutMember(t.Context(), s.members[prompt.RoleAdministrator], "shelf", prompt.InGroup, "a group", prompt.RoleReader)
+	_, err := s.PutMember(t.Context(), s.members[prompt.RoleAdministrator], "shelf", prompt.InGroup,
+		"a group", prompt.RoleReader)
 	require.NoError(t, err)
 	var want []library.Member
 	for limit := 1; limit < 8; limit++ {
@@ -205,7 +217,8 @@ func TestMembersInPages(t *testing.T) {
 			}
 		}
 		require.Len(t, all, 7)
-		require.Equal(t, []prompt.MemberKind{prompt.InGroup, prompt.InRole}, []prompt.MemberKind{all[5].Kind, all[6].Kind})
+		require.Equal(t, []prompt.MemberKind{prompt.InGroup, prompt.InRole},
+			[]prompt.MemberKind{all[5].Kind, all[6].Kind})
 		if want == nil {
 			want = all
 		}
@@ -241,7 +254,8 @@ func TestHandlesTellNothing(t *testing.T) {
 	}
 	_, err := s.UserByHandle(ctx, s.members[prompt.RoleReader], "shelf")
 	require.NoError(t, err)
-	_, err = s.Patch(ctx, s.members[prompt.RolePublisher], s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+	_, err = s.Patch(ctx, s.members[prompt.RolePublisher], s.prompt.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Visibility = prompt.Public })
 	require.NoError(t, err)
 	u, err := s.UserByHandle(ctx, eve, "shelf")
 	require.NoError(t, err)
@@ -260,7 +274,8 @@ func TestKeysOfMembers(t *testing.T) {
 		for _, role := range []prompt.Role{prompt.RoleAuthor, prompt.RolePublisher} {
 			as, err := s.In(t.Context(), s.members[role], "shelf")
 			require.NoError(t, err)
-			v, isNew, err := s.Create(t.Context(), as, prompt.Draft{Title: string(role), Text: "x", Visibility: prompt.Private}, "key")
+			v, isNew, err := s.Create(t.Context(), as,
+				prompt.Draft{Title: string(role), Text: "x", Visibility: prompt.Private}, "key")
 			require.NoError(t, err)
 			require.Equal(t, !made[v.ID], isNew)
 			made[v.ID] = true
@@ -274,7 +289,8 @@ func TestKeysOfMembers(t *testing.T) {
 func TestModeratorsAreNotNamed(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	_, err := s.Patch(t.Context(), s.members[prompt.RolePublisher], s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = prompt.Public })
+	_, err := s.Patch(t.Context(), s.members[prompt.RolePublisher], s.prompt.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Visibility = prompt.Public })
 	require.NoError(t, err)
 	mod := auth.User{ID: "moderator", Name: "M", Roles: []string{auth.RoleAdmin}}
 	require.NoError(t, s.Hide(t.Context(), mod, s.prompt.ID, "why"))
@@ -293,14 +309,18 @@ func TestWhoWrote(t *testing.T) {
 	author, publisher := s.members[prompt.RoleAuthor], s.members[prompt.RolePublisher]
 	_, err := s.Patch(ctx, author, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = "Two." })
 	require.NoError(t, err)
-	_, err = s.Patch(ctx, publisher, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.OwnTags, d.Labels = []string{"x"}, []string{"staging"} })
+	_, err = s.Patch(ctx, publisher, s.prompt.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.OwnTags, d.Labels = []string{"x"}, []string{"staging"}
+	})
 	require.NoError(t, err)
 	require.NoError(t, s.SetLabel(ctx, author, s.prompt.ID, "staging", 1))
-	made, token, err := s.CreateWorkspaceToken(ctx, s.members[prompt.RoleAdministrator], "shelf", library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
+	made, token, err := s.CreateWorkspaceToken(ctx, s.members[prompt.RoleAdministrator], "shelf",
+		library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
 	require.NoError(t, err)
 	ci, err := s.as(token, false)
 	require.NoError(t, err)
-	_, err = s.SaveNamed(ctx, ci, library.NamedDraft{Name: "t", Content: prompt.Content{Text: "Three."}, Labels: []string{"staging"}})
+	_, err = s.SaveNamed(ctx, ci,
+		library.NamedDraft{Name: "t", Content: prompt.Content{Text: "Three."}, Labels: []string{"staging"}})
 	require.NoError(t, err)
 
 	key := func(who auth.User) string { return s.AuthorKey(library.IDOf(who)) }

@@ -58,14 +58,18 @@ func ErrNoCollection() error { return fault.New(fault.NotFound, "there is no suc
 
 // ErrTooManyCollections refuses one more collection.
 func ErrTooManyCollections() error {
-	return fault.Coded(fault.Invalid, QuotaCollections, fmt.Sprintf("there are the %d collections that an owner may have; delete one first", MaxCollections))
+	return fault.Coded(fault.Invalid, QuotaCollections,
+		fmt.Sprintf("there are the %d collections that an owner may have; delete one first", MaxCollections))
 }
 
 // CollectionTaken reports that the owner has a collection of a name.
 func CollectionTaken(slug string) error {
-	return &fault.Error{Kind: fault.Conflict, Code: NameTaken, Text: "another collection has this name", Fields: []fault.Field{
-		{Name: "slug", Message: "choose a name that no other collection of the owner has", Value: slug},
-	}}
+	return &fault.Error{
+		Kind: fault.Conflict, Code: NameTaken, Text: "another collection has this name",
+		Fields: []fault.Field{
+			{Name: "slug", Message: "choose a name that no other collection of the owner has", Value: slug},
+		},
+	}
 }
 
 // Equal reports whether two drafts say the same.
@@ -78,7 +82,8 @@ func (d CollectionDraft) Equal(e CollectionDraft) bool {
 func (c Collection) Check() (Collection, error) {
 	var k checker
 	if c.Slug = strings.TrimSpace(c.Slug); !ValidSlug(c.Slug) {
-		k.broken("slug", c.Slug, "choose a name of 1 to %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
+		k.broken("slug", c.Slug, "choose a name of 1 to %d of a-z, 0-9 and -, with no hyphen at an end or twice",
+			maxSlug)
 	}
 	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
 		c.Name = c.Slug
@@ -94,7 +99,9 @@ func (c Collection) Check() (Collection, error) {
 		k.broken("visibility", string(c.Visibility), "set the visibility to private or public")
 	}
 	if n := len(c.Prompts); n > MaxInCollection {
-		k.coded(TooManySkills, "items", fmt.Sprintf("%d skills", n), "keep at most %d skills, those that are not shown now included: agents are shown no more of them", MaxInCollection)
+		k.coded(TooManySkills, "items", fmt.Sprintf("%d skills", n),
+			"keep at most %d skills, those that are not shown now included: agents are shown no more of them",
+			MaxInCollection)
 	} else {
 		for i, id := range c.Prompts {
 			if _, ok := ParseID(string(id)); !ok {
@@ -105,7 +112,10 @@ func (c Collection) Check() (Collection, error) {
 		}
 	}
 	if len(k.fields) > 0 {
-		return Collection{}, &fault.Error{Kind: fault.Invalid, Text: "the collection breaks the rules named here", Fields: k.fields}
+		return Collection{}, &fault.Error{
+			Kind: fault.Invalid, Text: "the collection breaks the rules named here",
+			Fields: k.fields,
+		}
 	}
 	return c, nil
 }

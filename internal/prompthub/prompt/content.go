@@ -171,8 +171,10 @@ func (v Version) Says(w Version) bool {
 // Current returns the version that the prompt itself holds.
 func (p Prompt) Current() Version {
 	v := Version{
-		Number: p.Version, Content: p.Content(), Description: p.Description, FileHash: p.FileHash, Undescribed: p.Undescribed,
-		Files: p.Files, Bundle: p.Bundle, Message: p.Message, Made: p.Made, Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
+		Number: p.Version, Content: p.Content(), Description: p.Description,
+		FileHash: p.FileHash, Undescribed: p.Undescribed,
+		Files: p.Files, Bundle: p.Bundle, Message: p.Message, Made: p.Made,
+		Change: Change{By: cmp.Or(p.MadeBy, p.AuthorID), At: p.UpdatedAt},
 	}
 	v.Hash = v.Digest()
 	return v
@@ -214,7 +216,8 @@ func (p Prompt) numbered() Prompt {
 // of that moment the first that others see.
 func Next(was, now Prompt) Prompt {
 	now.Versions = was.Versions
-	if now.Content().Same(was.Content()) && now.Description == was.Description && now.Files.Same(was.Files) && !now.Anew && now.Source == nil {
+	if now.Content().Same(was.Content()) && now.Description == was.Description && now.Files.Same(was.Files) &&
+		!now.Anew && now.Source == nil {
 		now.Message, now.Files = was.Message, was.Files // with a SKILL.md that was made
 	} else {
 		now = now.numbered()

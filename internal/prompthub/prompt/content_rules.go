@@ -50,14 +50,16 @@ func (c *checker) content(d Draft, limit int) Draft {
 		c.broken("kind", string(d.Kind), "set the kind to text or chat")
 	}
 	if fits && len(d.Content().Includes()) > MaxIncludes {
-		c.broken(TextsField(d.Content()), fmt.Sprintf("more than %d includes", MaxIncludes), "include at most %d other prompts", MaxIncludes)
+		c.broken(TextsField(d.Content()), fmt.Sprintf("more than %d includes", MaxIncludes),
+			"include at most %d other prompts", MaxIncludes)
 	}
 	d.Config = c.config(d.Config)
 	if d.Variables = c.variables(d.Variables); len(d.Variables) == 0 {
 		d.Variables = nil
 	}
 	if b, err := json.Marshal(d.Variables); err != nil || units(string(b)) > maxVariables {
-		c.broken("variables", fmt.Sprintf("%d variables", len(d.Variables)), "shorten the descriptions and choices: they have more than %d characters together", maxVariables)
+		c.broken("variables", fmt.Sprintf("%d variables", len(d.Variables)),
+			"shorten the descriptions and choices: they have more than %d characters together", maxVariables)
 	}
 	return d
 }
@@ -78,7 +80,8 @@ func (c *checker) messages(list []Message, limit int) bool {
 			return true
 		}
 	}
-	c.broken("messages", fmt.Sprintf("%d characters", sum), "shorten the messages to at most %d characters together, they have %d", limit, sum)
+	c.broken("messages", fmt.Sprintf("%d characters", sum),
+		"shorten the messages to at most %d characters together, they have %d", limit, sum)
 	return false
 }
 
@@ -122,7 +125,8 @@ func (c *checker) config(s string) string {
 		c.broken("config", n, "write numbers of the config of at most 1.79e308")
 	}
 	if n := units(string(v)); n > MaxConfig {
-		c.broken("config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d", MaxConfig, n)
+		c.broken("config", fmt.Sprintf("%d characters", n), "shorten the config to at most %d characters, it has %d",
+			MaxConfig, n)
 	}
 	return string(v)
 }

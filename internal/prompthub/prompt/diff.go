@@ -30,12 +30,14 @@ const (
 func Unified(a, b Version) string {
 	from, to := Descriptions(a, b)
 	return UnifiedFiles(a, b, "description", line(from), line(to)) +
-		udiff.Unified(fmt.Sprint("version ", a.Number), fmt.Sprint("version ", b.Number), a.Transcript(), b.Transcript())
+		udiff.Unified(fmt.Sprint("version ", a.Number), fmt.Sprint("version ", b.Number),
+			a.Transcript(), b.Transcript())
 }
 
 // UnifiedFiles returns the difference of two files of versions as diff -u writes it.
 func UnifiedFiles(a, b Version, name, from, to string) string {
-	return udiff.Unified(fmt.Sprintf("version %d, %s", a.Number, name), fmt.Sprintf("version %d, %s", b.Number, name), from, to)
+	return udiff.Unified(fmt.Sprintf("version %d, %s", a.Number, name),
+		fmt.Sprintf("version %d, %s", b.Number, name), from, to)
 }
 
 // line ends a text that is not empty with a line feed, without which a difference says that there

@@ -19,9 +19,19 @@ func TestWordsInLines(t *testing.T) {
 		require.True(t, few)
 		return runs
 	}
-	require.Equal(t, []prompt.Run{{Op: prompt.Equal, Text: "One.\n"}, {Op: prompt.Insert, Text: "Two.\n"}, {Op: prompt.Equal, Text: "Three.\n"}, {Op: prompt.Insert, Text: "Four.\n"}},
+	require.Equal(t, []prompt.Run{
+		{Op: prompt.Equal, Text: "One.\n"},
+		{Op: prompt.Insert, Text: "Two.\n"},
+		{Op: prompt.Equal, Text: "Three.\n"},
+		{Op: prompt.Insert, Text: "Four.\n"},
+	},
 		differ("One.\nThree.\n", "One.\nTwo.\nThree.\nFour.\n"))
-	require.Equal(t, []prompt.Run{{Op: prompt.Equal, Text: "Be"}, {Op: prompt.Insert, Text: " very"}, {Op: prompt.Equal, Text: " brief.\n"}, {Op: prompt.Equal, Text: "End."}},
+	require.Equal(t, []prompt.Run{
+		{Op: prompt.Equal, Text: "Be"},
+		{Op: prompt.Insert, Text: " very"},
+		{Op: prompt.Equal, Text: " brief.\n"},
+		{Op: prompt.Equal, Text: "End."},
+	},
 		differ("Be brief.\nEnd.", "Be very brief.\nEnd."))
 	for most, want := range []bool{false, false, true, true} { // two lines of the second differ
 		_, few := prompt.WordsInLines("One.\nThree.\n", "One.\nTwo.\nThree.\nFour.\n", most)

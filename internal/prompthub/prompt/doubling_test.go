@@ -60,7 +60,10 @@ func TestDoubling(t *testing.T) {
 	}
 	variables := func(fields []string) (list []prompt.Variable) {
 		for _, s := range fields {
-			list = append(list, prompt.Variable{Name: s, Label: s, Type: prompt.Choice, Choices: fields[:min(len(fields), 5)], Default: &s})
+			list = append(list, prompt.Variable{
+				Name: s, Label: s, Type: prompt.Choice,
+				Choices: fields[:min(len(fields), 5)], Default: &s,
+			})
 		}
 		return list
 	}
@@ -69,7 +72,10 @@ func TestDoubling(t *testing.T) {
 	}
 	values := map[string]string{"a": "A", "a1": "B", "b": ""}
 	variable := func(text string) prompt.Variable {
-		return prompt.Variable{Name: "a", Description: text, Type: prompt.Choice, Choices: strings.Fields(text), Default: &text}
+		return prompt.Variable{
+			Name: "a", Description: text, Type: prompt.Choice,
+			Choices: strings.Fields(text), Default: &text,
+		}
 	}
 	funcs := []doubling.Func{
 		{Name: "TextWords", With: text(func(s string) { prompt.TextWords(s) }), Steps: prompt.CutInto},
@@ -79,11 +85,16 @@ func TestDoubling(t *testing.T) {
 		{Name: "Query.Match", With: text(func(s string) { several.Match(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.MatchTitle", With: text(func(s string) { several.MatchTitle(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.MatchText", With: text(func(s string) { several.MatchText("", prompt.NewText(s)) })},
-		{Name: "Query.MatchText (one word)", With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) })},
+		{
+			Name: "Query.MatchText (one word)",
+			With: text(func(s string) { query("needle").MatchText("", prompt.NewText(s+" needle")) }),
+		},
 		{Name: "NewText", With: text(func(s string) { prompt.NewText(s) })},
 		{Name: "Query.Match (phrases)", With: text(func(s string) { phrases.Match(prompt.NormalizeTitle(s)) })},
 		{Name: "Query.MatchText (phrases)", With: text(func(s string) { phrases.MatchText("", prompt.NewText(s)) })},
-		{Name: "Query.LeavesOut", With: text(func(s string) { phrases.LeavesOut(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
+		{Name: "Query.LeavesOut", With: text(func(s string) {
+			phrases.LeavesOut(prompt.NormalizeTitle(s), prompt.NewText(s))
+		})},
 		{Name: "Query.MatchAuthor", With: text(func(s string) { phrases.MatchAuthor(s) })},
 		{Name: "Query.Marks", With: text(func(s string) { several.Marks(s) })},
 		{Name: "Query.Marks (of other forms)", With: text(func(s string) { expanded.Marks(s) })},
@@ -95,8 +106,13 @@ func TestDoubling(t *testing.T) {
 			}
 		})},
 		{Name: "Query.Snippet", With: text(func(s string) { several.Snippet(s) })},
-		{Name: "Query.Snippet (a long word)", With: text(func(s string) { query(strings.Repeat("x", 190) + "y").Snippet(s) })},
-		{Name: "Query.Phrased", With: text(func(s string) { several.Phrased(prompt.NormalizeTitle(s), prompt.NewText(s)) })},
+		{
+			Name: "Query.Snippet (a long word)",
+			With: text(func(s string) { query(strings.Repeat("x", 190) + "y").Snippet(s) }),
+		},
+		{Name: "Query.Phrased", With: text(func(s string) {
+			several.Phrased(prompt.NormalizeTitle(s), prompt.NewText(s))
+		})},
 		{Name: "Terms", With: text(func(s string) { prompt.Terms(s) })},
 		{Name: "AppendWords", With: text(func(s string) { prompt.AppendWords(nil, s) })},
 		{Name: "RunsOf", With: text(func(s string) { prompt.RunsOf(s).Like(prompt.RunsOf(s[len(s)/2:])) })},
@@ -120,9 +136,16 @@ func TestDoubling(t *testing.T) {
 		{Name: "NamesUser", With: text(func(s string) { prompt.NamesUser(s) })},
 		{Name: "VariableName", With: text(func(s string) { prompt.VariableName(s) })},
 		{Name: "Variable.Hint", With: text(func(s string) { variable(s).Hint() })},
-		{Name: "CheckVariables", With: text(func(s string) { _, _ = prompt.CheckVariables([]prompt.Variable{variable(s)}) })},
-		{Name: "CheckVariables (many)", With: text(func(s string) { _, _ = prompt.CheckVariables(variables(strings.Fields(s))) })},
-		{Name: "Profile.Check", With: text(func(s string) { _, _ = prompt.Profile{Handle: s, Name: s, About: s}.Check() })},
+		{Name: "CheckVariables", With: text(func(s string) {
+			_, _ = prompt.CheckVariables([]prompt.Variable{variable(s)})
+		})},
+		{
+			Name: "CheckVariables (many)",
+			With: text(func(s string) { _, _ = prompt.CheckVariables(variables(strings.Fields(s))) }),
+		},
+		{Name: "Profile.Check", With: text(func(s string) {
+			_, _ = prompt.Profile{Handle: s, Name: s, About: s}.Check()
+		})},
 		{Name: "GivenHandles", With: text(func(s string) { prompt.GivenHandles(s, "a_key") })},
 		{Name: "Profile.Leads", With: text(func(s string) { _ = prompt.Profile{Handle: s}.Leads(s) })},
 		{Name: "HandleTaken", With: text(func(s string) { _ = prompt.HandleTaken(s) })},
@@ -130,18 +153,29 @@ func TestDoubling(t *testing.T) {
 		{Name: "Deeper", With: text(func(s string) { prompt.Deeper(jsontext.Value(s), 1<<30) })},
 		{Name: "WordsInLines", With: text(func(s string) { prompt.WordsInLines(s, doubling.Turned(s), math.MaxInt) })},
 		{Name: "Words", With: text(func(s string) { prompt.Words(s, doubling.Turned(s)) })},
-		{Name: "Unified", With: two(func(a, b prompt.Content) { prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b}) })},
+		{Name: "Unified", With: two(func(a, b prompt.Content) {
+			prompt.Unified(prompt.Version{Content: a}, prompt.Version{Content: b})
+		})},
 		{Name: "UnifiedFiles", With: func(s string) func() {
 			return func() { prompt.UnifiedFiles(prompt.Version{}, prompt.Version{}, "a", s, doubling.Turned(s)) }
 		}},
 		{Name: "Merge", With: func(s string) func() {
-			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]}, prompt.Content{Text: doubling.Turned(s)}
+			base, mine, theirs := prompt.Content{Text: s}, prompt.Content{Text: s[len(s)/5:]},
+				prompt.Content{Text: doubling.Turned(s)}
 			return func() { prompt.Merge(base, mine, theirs) }
 		}},
-		{Name: "MergeDescriptions", With: text(func(s string) { prompt.MergeDescriptions(prompt.Version{Description: s}, s+"x", s+"y") })},
-		{Name: "Descriptions", With: text(func(s string) { prompt.Descriptions(prompt.Version{Description: s}, prompt.Version{Description: s}) })},
-		{Name: "Version.Says", With: two(func(a, b prompt.Content) { prompt.Version{Content: a}.Says(prompt.Version{Content: b}) })},
-		{Name: "Version.Digest", With: content(func(c prompt.Content) { prompt.Version{Content: c, Description: c.Text}.Digest() })},
+		{Name: "MergeDescriptions", With: text(func(s string) {
+			prompt.MergeDescriptions(prompt.Version{Description: s}, s+"x", s+"y")
+		})},
+		{Name: "Descriptions", With: text(func(s string) {
+			prompt.Descriptions(prompt.Version{Description: s}, prompt.Version{Description: s})
+		})},
+		{Name: "Version.Says", With: two(func(a, b prompt.Content) {
+			prompt.Version{Content: a}.Says(prompt.Version{Content: b})
+		})},
+		{Name: "Version.Digest", With: content(func(c prompt.Content) {
+			prompt.Version{Content: c, Description: c.Text}.Digest()
+		})},
 		{Name: "Source.Hash", With: text(func(s string) { (&prompt.Source{Bytes: []byte(s)}).Hash() })},
 		{Name: "Hunks", With: func(s string) func() {
 			other := doubling.Turned(s)
@@ -158,7 +192,10 @@ func TestDoubling(t *testing.T) {
 		{Name: "Content.Same", With: two(func(a, b prompt.Content) { a.Same(b) })},
 		{Name: "Content.Words", With: chats(func(c prompt.Content) { c.Words() })},
 		{Name: "Content.MistypedInclude", With: content(func(c prompt.Content) { c.MistypedInclude() })},
-		{Name: "Content.Excerpt", With: content(func(c prompt.Content) { c.Text = "---\n" + c.Text + "\n---\n" + c.Text; c.Excerpt() })},
+		{Name: "Content.Excerpt", With: content(func(c prompt.Content) {
+			c.Text = "---\n" + c.Text + "\n---\n" + c.Text
+			c.Excerpt()
+		})},
 		{Name: "Content.Excerpt (JSON)", With: content(func(c prompt.Content) {
 			quoted, _ := json.Marshal(c.Text)
 			c.Text = `{"messages":[{"role":"user","content":` + string(quoted) + `}]}`
@@ -168,7 +205,9 @@ func TestDoubling(t *testing.T) {
 		{Name: "Content.HasSystem", With: chats(func(c prompt.Content) { c.HasSystem() })},
 		{Name: "Content.Includes", With: content(func(c prompt.Content) { c.Includes() })},
 		{Name: "Content.Includes (chat)", With: chats(func(c prompt.Content) { c.Includes() })},
-		{Name: "Content.Splice", With: content(func(c prompt.Content) { c.Splice(map[prompt.Include]string{{Name: "a", Version: 1}: "bb"}, 1<<30) })},
+		{Name: "Content.Splice", With: content(func(c prompt.Content) {
+			c.Splice(map[prompt.Include]string{{Name: "a", Version: 1}: "bb"}, 1<<30)
+		})},
 		{Name: "Content.Arguments", With: content(func(c prompt.Content) { c.Arguments() })},
 		{Name: "Content.Template", With: content(func(c prompt.Content) { c.Template() })},
 		{Name: "Content.Render", With: content(func(c prompt.Content) { _, _ = c.Render(values, 1<<30) })},
@@ -185,27 +224,45 @@ func TestDoubling(t *testing.T) {
 		{Name: "Template.Render", With: template(func(x prompt.Template) { _, _ = x.Render(values, 1<<30) })},
 		{Name: "Rules.Check", With: draft(func(d prompt.Draft) { _, _ = rules.Check(d) })},
 		{Name: "Rules.CheckEdit (title and notes)", With: check(func(s string, _ []string) prompt.Draft {
-			return prompt.Draft{Name: s, Title: s, Description: s, Message: s, Config: s, PreviousNames: prompt.PreviousNames{Slug: s}}
+			return prompt.Draft{
+				Name: s, Title: s, Description: s, Message: s, Config: s,
+				PreviousNames: prompt.PreviousNames{Slug: s},
+			}
 		})},
 		{Name: "Rules.CheckEdit (config)", With: check(func(s string, _ []string) prompt.Draft {
 			b, _ := json.Marshal(strings.Fields(s))
 			return prompt.Draft{Text: "x", Config: string(b)}
 		})},
-		{Name: "Rules.CheckEdit (messages)", With: check(func(s string, _ []string) prompt.Draft { return prompt.Draft{}.With(chat(s)) })},
+		{
+			Name: "Rules.CheckEdit (messages)",
+			With: check(func(s string, _ []string) prompt.Draft { return prompt.Draft{}.With(chat(s)) }),
+		},
 		{Name: "Rules.CheckEdit (lists)", With: check(func(_ string, fields []string) prompt.Draft {
-			d := prompt.Draft{Text: "x", OwnTags: fields, Labels: fields, Variables: variables(fields), PreviousNames: prompt.PreviousNames{OldNames: fields}}
+			d := prompt.Draft{
+				Text: "x", OwnTags: fields, Labels: fields, Variables: variables(fields),
+				PreviousNames: prompt.PreviousNames{OldNames: fields},
+			}
 			for _, f := range fields {
 				d.Tags = append(d.Tags, prompt.Tag(f))
 			}
 			return d
 		})},
 		{Name: "Rules.CheckUnfinished", With: text(func(s string) { _ = rules.CheckUnfinished(s, s) })},
-		{Name: "Source.WithExtra", With: func(s string) func() { names := strings.Fields(s); return func() { prompt.Source{}.WithExtra(names) } }},
-		{Name: "Draft.Equal", With: two(func(a, b prompt.Content) { prompt.Draft{}.With(a).Equal(prompt.Draft{}.With(b)) })},
+		{Name: "Source.WithExtra", With: func(s string) func() {
+			names := strings.Fields(s)
+			return func() { prompt.Source{}.WithExtra(names) }
+		}},
+		{Name: "Draft.Equal", With: two(func(a, b prompt.Content) {
+			prompt.Draft{}.With(a).Equal(prompt.Draft{}.With(b))
+		})},
 		{Name: "Draft.About", With: draft(func(d prompt.Draft) { _ = d.About() })},
 		{Name: "Draft.State", With: draft(func(d prompt.Draft) { d.State(strings.Fields(d.Text)) })},
-		{Name: "Draft.As", With: draft(func(d prompt.Draft) { d.As(prompt.Version{Content: d.Content(), Description: d.Description}) })},
-		{Name: "Prompt.At", With: draft(func(d prompt.Draft) { prompt.Prompt{Draft: d}.At(prompt.Version{Content: d.Content()}) })},
+		{Name: "Draft.As", With: draft(func(d prompt.Draft) {
+			d.As(prompt.Version{Content: d.Content(), Description: d.Description})
+		})},
+		{Name: "Prompt.At", With: draft(func(d prompt.Draft) {
+			prompt.Prompt{Draft: d}.At(prompt.Version{Content: d.Content()})
+		})},
 		{Name: "Prompt.Current", With: draft(func(d prompt.Draft) { prompt.Prompt{Draft: d}.Current() })},
 		{Name: "Next", With: two(func(a, b prompt.Content) {
 			prompt.Next(prompt.Prompt{Draft: prompt.Draft{}.With(a)}, prompt.Prompt{Draft: prompt.Draft{}.With(b)})
@@ -228,9 +285,12 @@ func TestDoubling(t *testing.T) {
 			prompt.LabelRules{{Label: "a", Names: "*" + strings.Repeat("a*", len(s)/100)}}.ForNames("a", []string{s})
 		})},
 		{Name: "LabelRules.ForPrompt", With: text(func(s string) {
-			prompt.LabelRules{{Label: "a", Names: "*a*b*"}}.ForPrompt("a", prompt.Prompt{Draft: prompt.Draft{Name: s}, Slug: s})
+			prompt.LabelRules{{Label: "a", Names: "*a*b*"}}.ForPrompt("a",
+				prompt.Prompt{Draft: prompt.Draft{Name: s}, Slug: s})
 		})},
-		{Name: "CheckReview", With: text(func(s string) { _, _ = prompt.CheckReview(prompt.Review{Verdict: prompt.Comment, Text: s}) })},
+		{Name: "CheckReview", With: text(func(s string) {
+			_, _ = prompt.CheckReview(prompt.Review{Verdict: prompt.Comment, Text: s})
+		})},
 		{Name: "CheckProposalMessage", With: text(func(s string) { _, _ = prompt.CheckProposalMessage(s) })},
 		{Name: "CheckReason", With: text(func(s string) { _, _ = prompt.CheckReason(s) })},
 		{Name: "NamesMember", With: text(func(s string) { prompt.NamesMember(s) })},
@@ -251,8 +311,12 @@ func TestDoubling(t *testing.T) {
 	}
 	differs := func(do func(prompt.FileDiff, map[string][]byte)) func(text string) func() {
 		return func(text string) func() {
-			d := prompt.FileDiff{Path: text, Lines: true, Before: text, After: doubling.Turned(text), Change: prompt.FileChanged}
-			d.From, d.To = prompt.NewFile(prompt.FileBytes{Path: "a"}), prompt.NewFile(prompt.FileBytes{Path: "a", Bytes: []byte(text)})
+			d := prompt.FileDiff{
+				Path: text, Lines: true, Before: text,
+				After: doubling.Turned(text), Change: prompt.FileChanged,
+			}
+			d.From, d.To = prompt.NewFile(prompt.FileBytes{Path: "a"}),
+				prompt.NewFile(prompt.FileBytes{Path: "a", Bytes: []byte(text)})
 			all := map[string][]byte{d.From.SHA256: nil, d.To.SHA256: []byte(text)}
 			return func() { do(d, all) }
 		}
@@ -260,14 +324,22 @@ func TestDoubling(t *testing.T) {
 	funcs = append(funcs, []doubling.Func{
 		{Name: "Collection.Check", With: text(func(s string) {
 			ids := make([]prompt.ID, len(s)/100)
-			_, _ = prompt.Collection{Slug: s, CollectionDraft: prompt.CollectionDraft{Name: s, About: s, Prompts: append(ids, prompt.ID(s))}}.Check()
+			_, _ = prompt.Collection{
+				Slug:            s,
+				CollectionDraft: prompt.CollectionDraft{Name: s, About: s, Prompts: append(ids, prompt.ID(s))},
+			}.Check()
 		})},
 		{Name: "MergeFiles", With: files(func(f prompt.Files) { prompt.MergeFiles(f, f[len(f)/2:], f) })},
 		{Name: "CompareFiles", With: files(func(f prompt.Files) { prompt.CompareFiles(f, f[len(f)/2:]) })},
 		{Name: "FileDiff.Comparable", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Comparable() })},
-		{Name: "FileDiff.WithTexts", With: differs(func(d prompt.FileDiff, all map[string][]byte) { d.WithTexts(all) })},
+		{
+			Name: "FileDiff.WithTexts",
+			With: differs(func(d prompt.FileDiff, all map[string][]byte) { d.WithTexts(all) }),
+		},
 		{Name: "FileDiff.Hunks", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { d.Hunks() })},
-		{Name: "GitDiff", With: differs(func(d prompt.FileDiff, _ map[string][]byte) { prompt.GitDiff([]prompt.FileDiff{d}) })},
+		{Name: "GitDiff", With: differs(func(d prompt.FileDiff, _ map[string][]byte) {
+			prompt.GitDiff([]prompt.FileDiff{d})
+		})},
 		{Name: "UnifiedWith", With: differs(func(d prompt.FileDiff, _ map[string][]byte) {
 			prompt.UnifiedWith(prompt.Version{}, prompt.Version{}, []prompt.FileDiff{d})
 		})},
@@ -277,7 +349,9 @@ func TestDoubling(t *testing.T) {
 		{Name: "IsText", With: text(func(s string) { prompt.IsText([]byte(s)) })},
 		{Name: "Quoted", With: text(func(s string) { prompt.Quoted([]byte(s)) })},
 		{Name: "NewFile", With: text(func(s string) { prompt.NewFile(prompt.FileBytes{Path: s, Bytes: []byte(s)}) })},
-		{Name: "NewFiles", With: text(func(s string) { _, _ = prompt.NewFiles([]prompt.FileBytes{{Path: "a", Bytes: []byte(s)}}) })},
+		{Name: "NewFiles", With: text(func(s string) {
+			_, _ = prompt.NewFiles([]prompt.FileBytes{{Path: "a", Bytes: []byte(s)}})
+		})},
 		{Name: "Files.Check", With: files(func(f prompt.Files) { _ = f.Check() })},
 		{Name: "Files.Digest", With: files(func(f prompt.Files) { f.Digest() })},
 		{Name: "Files.Tree", With: files(func(f prompt.Files) { f.Tree() })},
@@ -291,19 +365,26 @@ func TestDoubling(t *testing.T) {
 	}...)
 	doubling.Listed(t, funcs, map[string][]string{
 		"a query has at most 200 characters": {
-			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.String", "Query.Excludes", "Query.NeedsText", "Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
-			"Query.Qualified", "Query.InTexts", "Query.With", "Query.Wanted", "Query.Phrases", "Query.Without", "IsRun", "IsStopWord",
+			"Query.Empty", "Query.Nothing", "Query.Tokens", "Query.String", "Query.Excludes", "Query.NeedsText",
+			"Query.Tags", "Query.Author", "Query.Name", "Query.MatchName",
+			"Query.Qualified", "Query.InTexts", "Query.With", "Query.Wanted", "Query.Phrases",
+			"Query.Without", "IsRun", "IsStopWord",
 		},
 		"compares, copies or returns what it is given": {
 			"NoSuchPrompt", "CollectionTaken", "CollectionDraft.Equal",
-			"Draft.Content", "Draft.With", "First", "Member.Place", "Invite.Open", "Source.Kept", "TextsField", "Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
-			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace", "LooksLikeWorkspace", "Invite.Left",
-			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names", "Prompt.OwnNames", "ProgramSummary.IsNone",
+			"Draft.Content", "Draft.With", "First", "Member.Place", "Invite.Open", "Source.Kept", "TextsField",
+			"Template.Parts", "Variable.Needed", "Prompt.Deleted", "Prompt.Hidden",
+			"Prompt.Listed", "Workspace.Deleted", "Role.Valid", "Role.Includes", "Role.Higher", "IsWorkspace",
+			"LooksLikeWorkspace", "Invite.Left",
+			"Workspace.Equal", "Proposal.Needed", "Proposal.Approvals", "Prompt.Names",
+			"Prompt.OwnNames", "ProgramSummary.IsNone",
 		},
 		"takes what the program has made": {
-			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time", "Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
+			"AuthorSecret.Key", "FirstID", "HandleChosen", "Hot", "NewWorkspaceID", "TokenKey", "IsTokenKey", "ID.Time",
+			"Best", "NewID", "Tally.Add", "Tally.Score", "Tally.Unweighed", "Trending", "TrendingPlace", "Weight.Likes",
 			"Include.String", "Include.Placed", "Include.Which", "Invite.Take", "Invite.Took",
-			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed", "ErrNeedsRole", "ErrRecalled", "ErrUnknownContent",
+			"LabelRule.ErrNeedsProposal", "LabelRule.ErrRuledByName", "ErrProposalOpen", "ErrProposalClosed",
+			"ErrNeedsRole", "ErrRecalled", "ErrUnknownContent",
 		},
 	})
 	doubling.Check(t, funcs)

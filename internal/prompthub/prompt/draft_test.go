@@ -14,7 +14,11 @@ import (
 // prompt has each member that its content has not.
 func TestEveryMemberCounts(t *testing.T) {
 	t.Parallel()
-	said := []string{"Message", "Labels", "Anew", "AsBefore", "Source", "PreviousNames", "By", "FileBytes", "FilesAsBefore", "Made", "Follows"} // with a draft, and not kept in it
+	// with a draft, and not kept in it
+	said := []string{
+		"Message", "Labels", "Anew", "AsBefore", "Source", "PreviousNames", "By", "FileBytes",
+		"FilesAsBefore", "Made", "Follows",
+	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[prompt.Draft]()) {
 		var d prompt.Draft
 		switch v := reflect.ValueOf(&d).Elem().FieldByIndex(field.Index); v.Kind() {
@@ -25,6 +29,7 @@ func TestEveryMemberCounts(t *testing.T) {
 		}
 		require.Equal(t, slices.Contains(said, field.Name), d.Equal(prompt.Draft{}), field.Name)
 		isContent := !d.Content().Same(prompt.Content{})
-		require.Equal(t, isContent || slices.Contains(said, field.Name), d.State(nil) == prompt.Draft{}.State(nil), field.Name)
+		require.Equal(t, isContent || slices.Contains(said, field.Name),
+			d.State(nil) == prompt.Draft{}.State(nil), field.Name)
 	}
 }

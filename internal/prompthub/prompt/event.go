@@ -47,9 +47,12 @@ const (
 // EventTypes returns all types.
 func EventTypes() []EventType {
 	return []EventType{
-		WorkspaceCreated, WorkspaceChanged, WorkspaceDeleted, WorkspaceRestored, MemberAdded, MemberChanged, MemberRemoved, RulesChanged,
-		TokenMade, TokenRevoked, PromptCreated, PromptChanged, PromptPublished, PromptUnpublished, PromptHidden, PromptUnhidden, PromptDeleted,
-		PromptRestored, VersionCreated, VersionDeleted, VersionRecalled, VersionReinstated, LabelMoved, CollectionCreated, CollectionChanged, CollectionDeleted,
+		WorkspaceCreated, WorkspaceChanged, WorkspaceDeleted, WorkspaceRestored, MemberAdded,
+		MemberChanged, MemberRemoved, RulesChanged,
+		TokenMade, TokenRevoked, PromptCreated, PromptChanged, PromptPublished, PromptUnpublished, PromptHidden,
+		PromptUnhidden, PromptDeleted,
+		PromptRestored, VersionCreated, VersionDeleted, VersionRecalled, VersionReinstated, LabelMoved,
+		CollectionCreated, CollectionChanged, CollectionDeleted,
 		ProposalOpened, ProposalUpdated, ProposalReviewed, ProposalMerged, ProposalRejected, ProposalWithdrawn,
 	}
 }

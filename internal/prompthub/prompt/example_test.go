@@ -73,7 +73,8 @@ func ExampleQuery() {
 // What two people changed at different places goes together.
 func ExampleMerge() {
 	content := func(text string) prompt.Content { return prompt.Content{Text: text} }
-	merged, clashes := prompt.Merge(content("Be brief.\n\n\nBe kind.\n"), content("Be brief!\n\n\nBe kind.\n"), content("Be brief.\n\n\nBe kind!\n"))
+	merged, clashes := prompt.Merge(content("Be brief.\n\n\nBe kind.\n"), content("Be brief!\n\n\nBe kind.\n"),
+		content("Be brief.\n\n\nBe kind!\n"))
 	fmt.Printf("%q %v\n", merged.Text, clashes)
 	// Output:
 	// "Be brief!\n\n\nBe kind!\n" []

@@ -69,7 +69,8 @@ func TestFirstSentence(t *testing.T) {
 
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
-	if at := regexp.MustCompile(`[.!?][\s\x{85}\x0b\x{a0}]|。.`).FindStringIndex(strings.ReplaceAll(text, "\n", " ")); at != nil {
+	if at := regexp.MustCompile(`[.!?][\s\x{85}\x0b\x{a0}]|。.`).FindStringIndex(
+		strings.ReplaceAll(text, "\n", " ")); at != nil {
 		_, size := utf8.DecodeRuneInString(text[at[0]:])
 		text = text[:at[0]+size]
 	}
@@ -95,7 +96,8 @@ func TestShown(t *testing.T) {
 				if len(utf16.Encode([]rune(about))) <= most {
 					require.Equal(t, about, shown)
 				} else {
-					require.True(t, strings.HasSuffix(shown, "…") && strings.HasPrefix(about, strings.TrimSuffix(shown, "…")))
+					require.True(t, strings.HasSuffix(shown, "…") &&
+						strings.HasPrefix(about, strings.TrimSuffix(shown, "…")))
 				}
 			}
 		}

@@ -35,7 +35,9 @@ func PlainTextWords(text string) []string {
 		}
 	}
 	longest := words[min(firstTextWords, len(words)):]
-	slices.SortStableFunc(longest, func(a, b string) int { return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)) })
+	slices.SortStableFunc(longest, func(a, b string) int {
+		return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a))
+	})
 	return slices.Sorted(slices.Values(words[:min(MaxTextWords, len(words))]))
 }
 

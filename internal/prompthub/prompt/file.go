@@ -61,7 +61,8 @@ const (
 func ErrUnknownContent(path string) error {
 	return &fault.Error{
 		Kind: fault.Invalid, Code: UnknownContent,
-		Text:   fmt.Sprintf("the file %.100q names bytes that no file of the latest version has: send its content", path),
+		Text: fmt.Sprintf("the file %.100q names bytes that no file of the latest version has: send its content",
+			path),
 		Fields: []fault.Field{{Name: "files", Value: path, Message: "send its content"}},
 	}
 }
@@ -77,7 +78,8 @@ func NewFile(b FileBytes) File {
 
 // scriptEnds are those of files that some system runs, executable or not.
 var scriptEnds = []string{
-	".sh", ".bash", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".php", ".ps1", ".bat", ".cmd", ".exe", ".dll", ".so", ".jar",
+	".sh", ".bash", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".php", ".ps1", ".bat", ".cmd",
+	".exe", ".dll", ".so", ".jar",
 }
 
 func isScript(b FileBytes) bool {
@@ -107,7 +109,10 @@ func checkNumber(n int) error {
 		return nil
 	}
 	rule := fmt.Sprintf("a version has at most %d files, these are %d: leave some out", MaxFiles, n)
-	return &fault.Error{Kind: fault.Invalid, Code: TooManyFiles, Text: rule, Fields: []fault.Field{{Name: "files", Message: rule}}}
+	return &fault.Error{
+		Kind: fault.Invalid, Code: TooManyFiles, Text: rule,
+		Fields: []fault.Field{{Name: "files", Message: rule}},
+	}
 }
 
 // Check reports which rule the files break: of a path, between paths, of number or size. The error
@@ -126,10 +131,12 @@ func (f Files) Check() error {
 			return badFile(FilesTooLarge, x.Path, "shorten it to at most %d bytes, it has %d", most, x.Size)
 		}
 		if total += x.Size; total > MaxFilesSize {
-			return badFile(FilesTooLarge, x.Path, "with it the files have more than %d bytes together: leave some out", MaxFilesSize)
+			return badFile(FilesTooLarge, x.Path, "with it the files have more than %d bytes together: leave some out",
+				MaxFilesSize)
 		}
 		if sum, ok := contents[x.Blob]; ok && sum != x.SHA256 {
-			return badFile(PathsCollide, x.Path, "git takes it for another of the files, as both have one SHA-1: leave one of them out")
+			return badFile(PathsCollide, x.Path,
+				"git takes it for another of the files, as both have one SHA-1: leave one of them out")
 		}
 		contents[x.Blob] = x.SHA256
 	}

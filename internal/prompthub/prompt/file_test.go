@@ -30,7 +30,8 @@ func file(path string) prompt.FileBytes {
 // partsOfPaths are names that sort near one another, and such as systems treat in ways of their
 // own.
 var partsOfPaths = []string{
-	"a", "b", "a.b", "a-b", "a0", "a b", "Z", "ä", "日本", "#", "%41", "~", "_", "-x", ".x", "..x", "x~1", ".gitignore", "git", "run.SH", "skill.md", "SKILL.md", "con-x", "com", "'", "😀", "\\x",
+	"a", "b", "a.b", "a-b", "a0", "a b", "Z", "ä", "日本", "#", "%41", "~", "_", "-x", ".x", "..x", "x~1", ".gitignore",
+	"git", "run.SH", "skill.md", "SKILL.md", "con-x", "com", "'", "😀", "\\x",
 }
 
 // someFiles returns files that keep the rules, without those that do not fit to the ones before.
@@ -64,7 +65,8 @@ func program(t testing.TB, name string) string {
 func run(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR="+filepath.Join(dir, ".git"), "LC_ALL=C.UTF-8")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_DIR="+filepath.Join(dir, ".git"), "LC_ALL=C.UTF-8")
 	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
@@ -165,14 +167,17 @@ func TestPathsAreThoseOfGit(t *testing.T) {
 	git := program(t, "git")
 	dir := newRepository(t, git)
 	piece := rapid.SampledFrom([]string{
-		".git", "git", "GIT", ".GIT", "~1", "~2", "~9", "~10", "modules", "attributes", "mod", "ATT", "gi7eba", "gi7d29", "GI7E", "g", "~", "1", "0", ".", " ", "/", "a",
-		"\u200c", "\u200d", "\u206a", "\u206f", "\ufeff", "\u2060", ":", "::$INDEX_ALLOCATION", "\\", "ı", "I", "ignore",
+		".git", "git", "GIT", ".GIT", "~1", "~2", "~9", "~10", "modules", "attributes", "mod", "ATT", "gi7eba",
+		"gi7d29", "GI7E", "g", "~", "1", "0", ".", " ", "/", "a",
+		"\u200c", "\u200d", "\u206a", "\u206f", "\ufeff", "\u2060", ":",
+		"::$INDEX_ALLOCATION", "\\", "ı", "I", "ignore",
 	})
 	var taken strings.Builder
 	rapid.Check(t, func(t *rapid.T) {
 		path := strings.Join(rapid.SliceOfN(piece, 1, 4).Draw(t, "path"), "")
 		if prompt.CheckPath(path) == nil {
-			_, err := run(dir, git, "update-index", "--add", "--replace", "--cacheinfo", "100644,"+prompt.NewFile(prompt.FileBytes{}).Blob+","+path)
+			_, err := run(dir, git, "update-index", "--add", "--replace", "--cacheinfo",
+				"100644,"+prompt.NewFile(prompt.FileBytes{}).Blob+","+path)
 			require.NoError(t, err)
 			taken.WriteString(path)
 		}
@@ -184,7 +189,12 @@ func TestDigestsStay(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "4b825dc642cb6eb9a060e54bf8d69288fbee4904", prompt.Files{}.Tree())
 	require.Equal(t, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", prompt.Files{}.Digest())
-	files, err := prompt.NewFiles([]prompt.FileBytes{file("a/b"), {Path: "a.b", Bytes: []byte("#!/bin/sh\n"), Executable: true}, file("a0"), file("SKILL.md")})
+	files, err := prompt.NewFiles(
+		[]prompt.FileBytes{
+			file("a/b"),
+			{Path: "a.b", Bytes: []byte("#!/bin/sh\n"), Executable: true},
+			file("a0"), file("SKILL.md"),
+		})
 	require.NoError(t, err)
 	require.Equal(t, "sha256:eac9a95d4adbc2d4f2059ab03e74ed8f47104c19d7590a3ce642d03543e1f089", files.Digest())
 	require.Equal(t, "4d32f0bfe36740d625de7db93c531db05beef006", files.Tree())
@@ -193,12 +203,23 @@ func TestDigestsStay(t *testing.T) {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, f := range []prompt.FileBytes{
-		{Path: "a", Executable: true}, {Path: "a.md", Bytes: []byte("#!")}, {Path: "a/b.PY"}, {Path: "x.tar.so"}, {Path: ".sh"}, {Path: "a.jar"},
+		{Path: "a", Executable: true},
+		{Path: "a.md", Bytes: []byte("#!")},
+		{Path: "a/b.PY"},
+		{Path: "x.tar.so"},
+		{Path: ".sh"},
+		{Path: "a.jar"},
 	} {
 		require.True(t, prompt.NewFile(f).Script, f.Path)
 		require.Equal(t, 1, prompt.Files{prompt.NewFile(f)}.Scripts())
 	}
-	for _, f := range []prompt.FileBytes{{Path: "a", Bytes: []byte("#")}, {Path: "a.md", Bytes: []byte(" #!")}, {Path: "sh"}, {Path: "a.sh/b"}, {Path: "a.shx"}} {
+	for _, f := range []prompt.FileBytes{
+		{Path: "a", Bytes: []byte("#")},
+		{Path: "a.md", Bytes: []byte(" #!")},
+		{Path: "sh"},
+		{Path: "a.sh/b"},
+		{Path: "a.shx"},
+	} {
 		require.False(t, prompt.NewFile(f).Script, f.Path)
 		require.Zero(t, prompt.Files{prompt.NewFile(f)}.Scripts())
 	}
@@ -253,25 +274,36 @@ func TestPaths(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("a", n-len("ä/")) }
 	for _, good := range []string{
-		"a", "SKILL.md", "skill.md", "a/b/c/d/e/f/g/h", "ä/" + long(200), "#", "100%/a b", "a.b.c", ".x", "...x", "a..b", "~", "$x", "x$", "a;b&c'd(e)[f]{g}`", "日本/語", "😀",
-		"con-x", "acon", "com", "com10", "lpt", "conin", "x.con", "nul_", ".gitignore", ".github/x", "git", "a.git", "git~", "git~x", "x~1", "git~1x", "gi7ebax~1", ".gitmodule",
+		"a", "SKILL.md", "skill.md", "a/b/c/d/e/f/g/h", "ä/" + long(200), "#", "100%/a b", "a.b.c", ".x", "...x",
+		"a..b", "~", "$x", "x$", "a;b&c'd(e)[f]{g}`", "日本/語", "😀",
+		"con-x", "acon", "com", "com10", "lpt", "conin", "x.con", "nul_", ".gitignore", ".github/x", "git", "a.git",
+		"git~", "git~x", "x~1", "git~1x", "gi7ebax~1", ".gitmodule",
 	} {
 		require.NoError(t, prompt.CheckPath(good), good)
 	}
 	for rule, bad := range map[string][]string{
-		"give the file a path":     {""},
-		"at most 200 bytes":        {"ä/" + long(201), strings.Repeat("\xff", 1000), strings.Repeat("a/", 101)},
-		"valid UTF-8":              {"\xff", "a/\xc3"},
-		"normal form C":            {"a\u0308", "\u212b", "\u1100\u1161"},
-		"that no reader sees":      {"a\u00ad", "\u061c", "a\U000e0041", "\u3164"},
-		"out of the path":          {"\x00", "a\n", "\x7f", "\u0085", "\\", "a\\b", "c:", "<", ">", `"`, "|", "?", "*", "\u200b", "a/\u202e", "\u2066", "\u206f", "\ufeff"},
-		"at most 7 folders":        {"a/b/c/d/e/f/g/h/i"},
-		"begin and end the path":   {"/", "/a", "a/", "a//b"},
-		"from the root":            {".", "..", "a/../b", "./a", "a/.."},
-		"begins":                   {" a", "b/ a/c"},
-		"ends":                     {"a ", "a.", "b /c", "...", "a. /b"},
-		"Windows takes":            {"con", "PRN.txt", "a/Aux/b", "nul.tar.gz", "com0", "COM9.x", "lpt1", "LPT¹", "com².c", "conin$", "CONOUT$.x", "con .txt"},
-		"git takes it for its own": {".git", ".GIT/x", "a/.Git", ".gitmodules", "x/.gitAttributes", "git~1", "GIT~12/a", "gitmod~1", "gitatt~4", "gi7eba~1", "GI7D29~9", "gi7e~123", "~1"},
+		"give the file a path": {""},
+		"at most 200 bytes":    {"ä/" + long(201), strings.Repeat("\xff", 1000), strings.Repeat("a/", 101)},
+		"valid UTF-8":          {"\xff", "a/\xc3"},
+		"normal form C":        {"a\u0308", "\u212b", "\u1100\u1161"},
+		"that no reader sees":  {"a\u00ad", "\u061c", "a\U000e0041", "\u3164"},
+		"out of the path": {
+			"\x00", "a\n", "\x7f", "\u0085", "\\", "a\\b", "c:", "<", ">", `"`, "|", "?", "*",
+			"\u200b", "a/\u202e", "\u2066", "\u206f", "\ufeff",
+		},
+		"at most 7 folders":      {"a/b/c/d/e/f/g/h/i"},
+		"begin and end the path": {"/", "/a", "a/", "a//b"},
+		"from the root":          {".", "..", "a/../b", "./a", "a/.."},
+		"begins":                 {" a", "b/ a/c"},
+		"ends":                   {"a ", "a.", "b /c", "...", "a. /b"},
+		"Windows takes": {
+			"con", "PRN.txt", "a/Aux/b", "nul.tar.gz", "com0", "COM9.x", "lpt1", "LPT¹",
+			"com².c", "conin$", "CONOUT$.x", "con .txt",
+		},
+		"git takes it for its own": {
+			".git", ".GIT/x", "a/.Git", ".gitmodules", "x/.gitAttributes", "git~1", "GIT~12/a",
+			"gitmod~1", "gitatt~4", "gi7eba~1", "GI7D29~9", "gi7e~123", "~1",
+		},
 	} {
 		for _, path := range bad {
 			require.Contains(t, refusedFile(t, prompt.BadPath, path, prompt.CheckPath(path)), rule, "%q", path)
@@ -285,7 +317,8 @@ func TestPaths(t *testing.T) {
 func TestBadPathsAnywhere(t *testing.T) {
 	t.Parallel()
 	char := rapid.OneOf(rapid.Int32Range(0, 0x1F), rapid.Int32Range(0x7F, 0x9F), rapid.SampledFrom([]int32(`<>:"|?*\`)),
-		rapid.Int32Range(0x200B, 0x200F), rapid.Int32Range(0x202A, 0x202E), rapid.Int32Range(0x2060, 0x206F), rapid.Just(int32(0xFEFF)))
+		rapid.Int32Range(0x200B, 0x200F), rapid.Int32Range(0x202A, 0x202E),
+		rapid.Int32Range(0x2060, 0x206F), rapid.Just(int32(0xFEFF)))
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{"", ".", "..", " a", "a ", "a.", "\xff", "e\u0301"}),
 		rapid.StringMatching(`([cC][oO][nN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|([cC][oO][mM]|[lL][pP][tT])[0-9]|[cC][oO][nN]([iI][nN]|[oO][uU][tT])\$)(\.[a-z]{1,3}){0,2}`),
@@ -332,13 +365,19 @@ func TestCollisions(t *testing.T) {
 		_, err := prompt.NewFiles([]prompt.FileBytes{file(path)})
 		require.Contains(t, refusedFile(t, prompt.BadPath, path, err), "SKILL.md")
 	}
-	_, err := prompt.NewFiles([]prompt.FileBytes{file("SKILL.md"), file("a/skill.md"), file("SKILL.md.x"), file("a/b"), file("a-b")})
+	_, err := prompt.NewFiles([]prompt.FileBytes{
+		file("SKILL.md"), file("a/skill.md"),
+		file("SKILL.md.x"), file("a/b"), file("a-b"),
+	})
 	require.NoError(t, err)
 
 	rapid.Check(t, func(t *rapid.T) {
 		list := append(someFiles(t, 6), file("of/all/sets"))
 		path := rapid.SampledFrom(list).Draw(t, "file").Path
-		other := rapid.SampledFrom([]string{path, strings.ToUpper(path), path + "/x", strings.ToUpper(path) + "/x"}).Draw(t, "other")
+		other := rapid.SampledFrom([]string{
+			path, strings.ToUpper(path), path + "/x",
+			strings.ToUpper(path) + "/x",
+		}).Draw(t, "other")
 		_, err := prompt.NewFiles(append(slices.Clone(list), file(other)))
 		if prompt.CheckPath(other) == nil && !strings.HasPrefix(strings.ToLower(other), "skill.md") {
 			require.Equal(t, prompt.PathsCollide, fault.CodeOf(err), "%q: %v", other, err)
@@ -375,9 +414,16 @@ func TestLimitsOfFiles(t *testing.T) {
 	}{
 		{many(prompt.MaxFiles+1, 3), prompt.TooManyFiles, "at most 256 files, these are 257"},
 		{longer, prompt.BadPath, "32768 bytes together"},
-		{[]prompt.FileBytes{sized("a", prompt.MaxFile+1)}, prompt.FilesTooLarge, "at most 4194304 bytes, it has 4194305"},
+		{
+			[]prompt.FileBytes{sized("a", prompt.MaxFile+1)},
+			prompt.FilesTooLarge,
+			"at most 4194304 bytes, it has 4194305",
+		},
 		{[]prompt.FileBytes{sized("SKILL.md", prompt.MaxSkillFile+1)}, prompt.FilesTooLarge, "at most 262144 bytes"},
-		{[]prompt.FileBytes{sized("a", prompt.MaxFile), sized("b", prompt.MaxFile), sized("c", 1)}, prompt.FilesTooLarge, "8388608 bytes together"},
+		{
+			[]prompt.FileBytes{sized("a", prompt.MaxFile), sized("b", prompt.MaxFile), sized("c", 1)},
+			prompt.FilesTooLarge, "8388608 bytes together",
+		},
 	} {
 		_, err := prompt.NewFiles(tt.files)
 		require.Contains(t, refusedFile(t, tt.code, "", err), tt.rule)
@@ -400,7 +446,8 @@ func FuzzCheckPath(f *testing.F) {
 			refusedFile(t, prompt.BadPath, path, err)
 			return
 		}
-		require.True(t, utf8.ValidString(path) && norm.NFC.IsNormalString(path) && fs.ValidPath(path) && filepath.IsLocal(path), "%q", path)
+		require.True(t, utf8.ValidString(path) && norm.NFC.IsNormalString(path) && fs.ValidPath(path) &&
+			filepath.IsLocal(path), "%q", path)
 		require.False(t, strings.Contains(path, "\\") || len(path) > 200 || strings.Count(path, "/") > 7, "%q", path)
 		other := []byte(path)
 		for i, c := range other {

@@ -26,8 +26,10 @@ func TestCompareFiles(t *testing.T) {
 	executable := script
 	executable.Executable = true
 	long := strings.Repeat("x", prompt.MaxComparedFile+1)
-	a := set(file("SKILL.md", "made 1"), file("bin", "\x00a"), file("gone.txt", "old\n"), file("long", "x"), script, file("same", "s"), file("a b.md", "1\n2"))
-	b := set(file("SKILL.md", "made 2"), file("bin", "\x00b"), file("long", long), file("new.txt", ""), executable, file("same", "s"), file("a b.md", "1\n3\n"))
+	a := set(file("SKILL.md", "made 1"), file("bin", "\x00a"), file("gone.txt", "old\n"), file("long", "x"), script,
+		file("same", "s"), file("a b.md", "1\n2"))
+	b := set(file("SKILL.md", "made 2"), file("bin", "\x00b"), file("long", long), file("new.txt", ""), executable,
+		file("same", "s"), file("a b.md", "1\n3\n"))
 	a[0].Made, b[0].Made = true, true
 	diffs := prompt.CompareFiles(a, b)
 	var told []string
@@ -35,7 +37,10 @@ func TestCompareFiles(t *testing.T) {
 		diffs[i] = d.WithTexts(bytes)
 		told = append(told, d.Path+" "+string(d.Change))
 	}
-	require.Equal(t, []string{"a b.md changed", "bin changed", "gone.txt removed", "long changed", "new.txt added", "run.sh mode"}, told)
+	require.Equal(t, []string{
+		"a b.md changed", "bin changed", "gone.txt removed", "long changed",
+		"new.txt added", "run.sh mode",
+	}, told)
 	require.Equal(t, `diff --git a/a b.md b/a b.md
 --- a/a b.md`+"\t"+`
 +++ b/a b.md`+"\t"+`

@@ -16,7 +16,8 @@ var (
 	devices = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 
 	// gitNames are names that git takes for its own, and the short ones that Windows gives to them.
-	gitNames = regexp.MustCompile(`(?i)^(\.git|\.gitmodules|\.gitattributes|(git(mod|att)?|g?|gi|gi7|gi7e(ba?)?|gi7d(29?)?)~[0-9]+)$`)
+	gitNames = regexp.MustCompile(
+		`(?i)^(\.git|\.gitmodules|\.gitattributes|(git(mod|att)?|g?|gi|gi7|gi7e(ba?)?|gi7d(29?)?)~[0-9]+)$`)
 )
 
 // CheckPath reports which rule the path of a file breaks by itself. The error is a *fault.Error of
@@ -93,10 +94,12 @@ func (f Files) checkPaths() error {
 			return err
 		}
 		if bytes += len(x.Path); bytes > maxPaths {
-			return badFile(BadPath, x.Path, "with it the paths have more than %d bytes together: shorten some", maxPaths)
+			return badFile(BadPath, x.Path,
+				"with it the paths have more than %d bytes together: shorten some", maxPaths)
 		}
 		if first, _, _ := strings.Cut(x.Path, "/"); x.Path != SkillFile && folded(first) == skillFile {
-			return badFile(BadPath, x.Path, "call it %s: no other file and no folder at the root is called nearly so", SkillFile)
+			return badFile(BadPath, x.Path,
+				"call it %s: no other file and no folder at the root is called nearly so", SkillFile)
 		}
 		for end := 1; end <= len(x.Path); end++ {
 			if end < len(x.Path) && x.Path[end] != '/' {
@@ -109,11 +112,13 @@ func (f Files) checkPaths() error {
 			case !ok:
 				taken[key] = here
 			case there.path != here.path:
-				return badFile(PathsCollide, x.Path, "give it or %.100q another path: they are one where case does not count", there.path)
+				return badFile(PathsCollide, x.Path,
+					"give it or %.100q another path: they are one where case does not count", there.path)
 			case there.file && here.file:
 				return badFile(PathsCollide, x.Path, "send it once, it is here twice")
 			case there.file || here.file:
-				return badFile(PathsCollide, x.Path, "give the file or the folder %.100q another name: nothing can be both", there.path)
+				return badFile(PathsCollide, x.Path,
+					"give the file or the folder %.100q another name: nothing can be both", there.path)
 			}
 		}
 	}

@@ -54,7 +54,10 @@ func (x *typed) next(q string) (rest, message string) {
 		if !ok {
 			value, rest = firstWord(body)
 		}
-		return rest, x.qualify(key, strings.Join(strings.FieldsFunc(value, func(r rune) bool { return quote(r) || unicode.IsSpace(r) }), " "))
+		return rest,
+			x.qualify(key, strings.Join(strings.FieldsFunc(value, func(r rune) bool {
+				return quote(r) || unicode.IsSpace(r)
+			}), " "))
 	}
 	if phrase, rest, ok := quotedPhrase(q); ok {
 		x.words = append(x.words, typedWords{phrase, true})

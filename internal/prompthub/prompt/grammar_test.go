@@ -50,9 +50,11 @@ func TestGrammar(t *testing.T) {
 		{`tag: poet`, "Tag: poet", "", prompt.InTitle},
 	} {
 		q := parse(t, c.query)
-		require.Equal(t, c.want, q.MatchText(prompt.NormalizeTitle(c.title), prompt.NewText(c.text)), "%s in %q, %q", c.query, c.title, c.text)
+		require.Equal(t, c.want, q.MatchText(prompt.NormalizeTitle(c.title), prompt.NewText(c.text)),
+			"%s in %q, %q", c.query, c.title, c.text)
 		if c.text == "" && !strings.Contains(c.query, "the") {
-			require.Equal(t, c.want == prompt.InTitle, q.Match(prompt.NormalizeTitle(c.title)), "%s in %q", c.query, c.title)
+			require.Equal(t, c.want == prompt.InTitle, q.Match(prompt.NormalizeTitle(c.title)),
+				"%s in %q", c.query, c.title)
 		}
 	}
 }
@@ -76,7 +78,8 @@ func TestQualifiers(t *testing.T) {
 		require.True(t, q.Empty() && q.Qualified() && !q.Nothing(), alone)
 	}
 	for query, message := range map[string]string{
-		"tag:é": "1 to 40", "author:a author:b": "once", "name:a name:b": "once", "-tag:a": "only words and phrases", `-author:"a b"`: "only words and phrases",
+		"tag:é": "1 to 40", "author:a author:b": "once", "name:a name:b": "once", "-tag:a": "only words and phrases",
+		`-author:"a b"`: "only words and phrases",
 		"tag:a tag:b tag:c tag:d tag:e tag:f tag:g tag:h tag:i tag:j tag:k":      "at most 10 tags",
 		`"` + strings.Repeat("a ", 11) + `" -"` + strings.Repeat("b ", 10) + `"`: "at most 20 words, these are 21",
 	} {
@@ -129,8 +132,10 @@ func marked(q prompt.Query, text string) string {
 // TestSnippetOfAPhrase: the excerpt shows the phrase, though its words stand before it too.
 func TestSnippetOfAPhrase(t *testing.T) {
 	t.Parallel()
-	text := "Code é. " + strings.Repeat("Other words. ", 40) + "You are a code reviewer. " + strings.Repeat("More. ", 40)
+	text := "Code é. " + strings.Repeat("Other words. ", 40) +
+		"You are a code reviewer. " + strings.Repeat("More. ", 40)
 	require.Contains(t, parse(t, `"code reviewer"`).Snippet(text), "You are a code reviewer.")
-	require.Contains(t, parse(t, `"code reviewer"`).Snippet(strings.ReplaceAll(text, "é", "e")), "You are a code reviewer.")
+	require.Contains(t, parse(t, `"code reviewer"`).Snippet(strings.ReplaceAll(text, "é", "e")),
+		"You are a code reviewer.")
 	require.NotContains(t, parse(t, `code reviewer`).Snippet(text), "You are a code reviewer.")
 }

@@ -18,9 +18,12 @@ const (
 // noHandles are words that addresses give a meaning to, and names that would pass for those who run
 // the service.
 var noHandles = []string{
-	"about", "account", "admin", "administrator", "anonymous", "api", "app", "auth", "docs", "everyone", "handler", "health", "help", "hub", "login", "logout",
-	"mail", "me", "member", "metrics", "mod", "moderation", "moderator", "moderators", "new", "nobody", "null", "official", "openapi", "owner", "postmaster",
-	"prompt", "prompthub", "prompts", "public", "ready", "root", "search", "security", "settings", "signin", "signout", "signup", "staff", "static", "status",
+	"about", "account", "admin", "administrator", "anonymous", "api", "app", "auth", "docs", "everyone", "handler",
+	"health", "help", "hub", "login", "logout",
+	"mail", "me", "member", "metrics", "mod", "moderation", "moderator", "moderators", "new", "nobody", "null",
+	"official", "openapi", "owner", "postmaster",
+	"prompt", "prompthub", "prompts", "public", "ready", "root", "search", "security", "settings", "signin", "signout",
+	"signup", "staff", "static", "status",
 	"support", "system", "tags", "team", "token", "tokens", "undefined", "user", "users", "votes", "webmaster", "www",
 }
 
@@ -66,7 +69,8 @@ func (p Profile) Check() (Profile, error) {
 	var c checker
 	p.Handle, p.Name, p.About = strings.TrimSpace(p.Handle), strings.TrimSpace(p.Name), strings.TrimSpace(p.About)
 	if p.Handle != "" && !ValidSlug(p.Handle) {
-		c.broken("handle", p.Handle, "choose a handle of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
+		c.broken("handle", p.Handle,
+			"choose a handle of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
 	}
 	if slices.Contains(noHandles, p.Handle) {
 		c.broken("handle", p.Handle, "choose another handle: this one is reserved")
@@ -84,7 +88,10 @@ func (p Profile) Check() (Profile, error) {
 		c.broken("about", p.About, "shorten this to at most %d characters, it has %d", maxUserNote, n)
 	}
 	if len(c.fields) > 0 {
-		return Profile{}, &fault.Error{Kind: fault.Invalid, Text: "the profile breaks the rules named here", Fields: c.fields}
+		return Profile{}, &fault.Error{
+			Kind: fault.Invalid, Text: "the profile breaks the rules named here",
+			Fields: c.fields,
+		}
 	}
 	return p, nil
 }

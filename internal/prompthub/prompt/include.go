@@ -53,7 +53,8 @@ func (i Include) Which() string {
 func ParseInclude(s string) (Include, bool) {
 	first, which, _ := strings.Cut(s, "|")
 	name, ok := strings.CutPrefix(first, "name=")
-	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > MaxName || strings.ContainsFunc(name, legible.Breaks) {
+	if !ok || name == "" || name != strings.TrimSpace(name) || units(name) > MaxName ||
+		strings.ContainsFunc(name, legible.Breaks) {
 		return Include{}, false
 	}
 	if label, ok := strings.CutPrefix(which, "label="); ok {
@@ -165,7 +166,8 @@ func (c Content) MistypedInclude() string {
 		for _, s := range around {
 			if near := nearInclude.FindString(s); near != "" {
 				near = strings.TrimSpace(near)
-				return fmt.Sprintf("%s is no include, and so plain text: to include a prompt of yours write %s", Excerpt(near), meant(near).Placed())
+				return fmt.Sprintf("%s is no include, and so plain text: to include a prompt of yours write %s",
+					Excerpt(near), meant(near).Placed())
 			}
 		}
 	}

@@ -25,8 +25,10 @@ func TestIncludes(t *testing.T) {
 		"":                            nil,
 		"no @@@":                      nil,
 		including("name=a|version=3"): {{Name: "a", Version: 3}},
-		including("name=folder/a b=c|label=production"):                  {{Name: "folder/a b=c", Label: "production"}},
-		including("name=a|label=latest", "name=b|version=1"):             {{Name: "a", Label: "latest"}, {Name: "b", Version: 1}},
+		including("name=folder/a b=c|label=production"): {{Name: "folder/a b=c", Label: "production"}},
+		including("name=a|label=latest", "name=b|version=1"): {
+			{Name: "a", Label: "latest"}, {Name: "b", Version: 1},
+		},
 		including("name=a|version=1", "name=a|version=1"):                {{Name: "a", Version: 1}},
 		including("name=" + long + "|version=9999999998"):                {{Name: long, Version: 9999999998}},
 		including("@@@langfusePrompt:name=a|version=1"):                  {{Name: "a", Version: 1}},
@@ -47,12 +49,21 @@ func TestIncludes(t *testing.T) {
 		require.Equal(t, want, prompt.Content{Text: text}.Includes(), "%.80q", text)
 	}
 	chat := prompt.Content{Kind: prompt.KindChat, Messages: []prompt.Message{
-		{Role: "system", Content: including("name=a|version=1")}, {Placeholder: "p"}, {Role: "user", Content: including("name=a|version=1", "name=b|label=x")},
+		{Role: "system", Content: including("name=a|version=1")},
+		{Placeholder: "p"},
+		{Role: "user", Content: including("name=a|version=1", "name=b|label=x")},
 	}}
 	require.Equal(t, []prompt.Include{{Name: "a", Version: 1}, {Name: "b", Label: "x"}}, chat.Includes())
-	whole, ok := chat.Splice(map[prompt.Include]string{{Name: "a", Version: 1}: "A", {Name: "b", Label: "x"}: including("name=c|version=1")}, 3000)
+	whole, ok := chat.Splice(map[prompt.Include]string{
+		{Name: "a", Version: 1}: "A",
+		{Name: "b", Label: "x"}: including("name=c|version=1"),
+	}, 3000)
 	require.True(t, ok)
-	require.Equal(t, []prompt.Message{{Role: "system", Content: "[A]"}, {Placeholder: "p"}, {Role: "user", Content: "[A][[@@@langfusePrompt:name=c|version=1@@@]]"}}, whole.Messages,
+	require.Equal(t, []prompt.Message{
+		{Role: "system", Content: "[A]"},
+		{Placeholder: "p"},
+		{Role: "user", Content: "[A][[@@@langfusePrompt:name=c|version=1@@@]]"},
+	}, whole.Messages,
 		"what is put in is not looked into")
 	require.Equal(t, including("name=a|version=1"), chat.Messages[0].Content, "the content that was is as it was")
 }
@@ -81,7 +92,10 @@ func TestMistypedIncludes(t *testing.T) {
 		}
 		require.Contains(t, told, "write @@@langfusePrompt:"+want+"@@@", "%q", text)
 	}
-	chat := prompt.Content{Kind: prompt.KindChat, Messages: []prompt.Message{{Role: "user", Content: "x"}, {Role: "user", Content: "@@@prompt:a@@@"}}}
+	chat := prompt.Content{
+		Kind:     prompt.KindChat,
+		Messages: []prompt.Message{{Role: "user", Content: "x"}, {Role: "user", Content: "@@@prompt:a@@@"}},
+	}
 	require.Equal(t, "@@@prompt:a@@@ is no include, and so plain text: to include a prompt of yours write @@@langfusePrompt:name=a|label=production@@@", chat.MistypedInclude())
 }
 
@@ -122,7 +136,12 @@ func TestIncludesAreNotReadOn(t *testing.T) {
 	}
 	text := including(refs...)
 	require.Len(t, prompt.Content{Text: text}.Includes(), prompt.MaxIncludes+1)
-	for _, draft := range []prompt.Draft{texted(text), {Title: "t", Visibility: prompt.Private, Messages: []prompt.Message{{Role: "user", Content: text}}}} {
+	for _, draft := range []prompt.Draft{
+		texted(text), {
+			Title: "t", Visibility: prompt.Private,
+			Messages: []prompt.Message{{Role: "user", Content: text}},
+		},
+	} {
 		fields := refused(t, prompt.Rules{MaxText: len(text) - 1}, draft)
 		require.Len(t, fields, 1)
 		require.Contains(t, fields[0].Message, "shorten the ")

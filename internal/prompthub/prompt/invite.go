@@ -140,7 +140,8 @@ func ErrNeedsAccount() error {
 
 // ErrTooManyInvites refuses one more.
 func ErrTooManyInvites() error {
-	return fault.Coded(fault.Conflict, TooManyInvites, fmt.Sprintf("a person has at most %d invitations open, and a workspace is named by a few hundred; withdraw one first", MaxInvites))
+	return fault.Coded(fault.Conflict, TooManyInvites,
+		fmt.Sprintf("a person has at most %d invitations open, and a workspace is named by a few hundred; withdraw one first", MaxInvites))
 }
 
 // CheckInvite reports what is wrong with the numbers of an invitation, and its roles.
@@ -157,7 +158,8 @@ func CheckInvite(uses, days int, roles []Role) error {
 	}
 	for i, r := range roles[:min(len(roles), MaxOffers)] {
 		if !r.Valid() {
-			c.broken(fmt.Sprintf("workspaces[%d].role", i), string(r), "must be one of reader, author, publisher, administrator")
+			c.broken(fmt.Sprintf("workspaces[%d].role", i), string(r),
+				"must be one of reader, author, publisher, administrator")
 		}
 	}
 	if len(c.fields) > 0 {

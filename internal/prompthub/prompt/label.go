@@ -35,9 +35,12 @@ func CheckLabel(s string) error {
 	if wrong == "" {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Invalid, Code: code, Text: "this is no label that can be set", Fields: []fault.Field{
-		{Name: "label", Message: wrong, Code: code, Value: short(s)},
-	}}
+	return &fault.Error{
+		Kind: fault.Invalid, Code: code, Text: "this is no label that can be set",
+		Fields: []fault.Field{
+			{Name: "label", Message: wrong, Code: code, Value: short(s)},
+		},
+	}
 }
 
 // wrongLabel returns which rule a label that a caller wants to set breaks, and "" if it breaks

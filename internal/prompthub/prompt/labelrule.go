@@ -99,7 +99,9 @@ func (rules LabelRules) Check() (LabelRules, error) {
 		if r.Approvals < 0 || r.Approvals > MaxApprovals {
 			c.broken(at("approvals"), fmt.Sprint(r.Approvals), "ask for 0 to %d approvals", MaxApprovals)
 		}
-		if slices.ContainsFunc(kept[:i], func(other LabelRule) bool { return other.Label == r.Label && other.Names == r.Names }) {
+		if slices.ContainsFunc(kept[:i], func(other LabelRule) bool {
+			return other.Label == r.Label && other.Names == r.Names
+		}) {
 			c.broken(at("names"), r.Names, "remove the second rule for the same label and names")
 		}
 		kept[i] = r

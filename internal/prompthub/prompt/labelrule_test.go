@@ -15,14 +15,23 @@ import (
 func TestNamesThatRulesFit(t *testing.T) {
 	t.Parallel()
 	for pattern, names := range map[string]struct{ fits, others []string }{
-		"*":         {fits: []string{"a", "billing/a", "翻译"}},
-		"billing":   {fits: []string{"billing"}, others: []string{"billing/a", "Billing", "a/billing"}},
-		"billing/*": {fits: []string{"billing/a", "billing/a/b", "billing/"}, others: []string{"billing", "billings/a", "a/billing/a"}},
-		"*/prod":    {fits: []string{"a/prod", "a/b/prod", "/prod"}, others: []string{"prod", "a/prod/b", "a/production"}},
-		"a*b*c":     {fits: []string{"abc", "a-b-c", "abcbc", "abbc"}, others: []string{"ac", "acb", "ab", "xabc", "abcx"}},
-		"ab*ba":     {fits: []string{"abba", "ab-ba"}, others: []string{"aba", "ab", "ba"}},
-		"a**b":      {fits: []string{"ab", "a-b"}, others: []string{"a", "b"}},
-		"a.?[x]":    {fits: []string{"a.?[x]"}, others: []string{"a.bx", "abcx"}},
+		"*":       {fits: []string{"a", "billing/a", "翻译"}},
+		"billing": {fits: []string{"billing"}, others: []string{"billing/a", "Billing", "a/billing"}},
+		"billing/*": {
+			fits:   []string{"billing/a", "billing/a/b", "billing/"},
+			others: []string{"billing", "billings/a", "a/billing/a"},
+		},
+		"*/prod": {
+			fits:   []string{"a/prod", "a/b/prod", "/prod"},
+			others: []string{"prod", "a/prod/b", "a/production"},
+		},
+		"a*b*c": {
+			fits:   []string{"abc", "a-b-c", "abcbc", "abbc"},
+			others: []string{"ac", "acb", "ab", "xabc", "abcx"},
+		},
+		"ab*ba":  {fits: []string{"abba", "ab-ba"}, others: []string{"aba", "ab", "ba"}},
+		"a**b":   {fits: []string{"ab", "a-b"}, others: []string{"a", "b"}},
+		"a.?[x]": {fits: []string{"a.?[x]"}, others: []string{"a.bx", "abcx"}},
 	} {
 		rules := prompt.LabelRules{{Label: "production", Names: pattern, Approvals: 1}}
 		for _, name := range names.fits {
@@ -94,7 +103,8 @@ func TestCheckLabelRules(t *testing.T) {
 	good := prompt.LabelRule{Label: "production", Names: "*", Approvals: prompt.MaxApprovals}
 	with := func(change func(*prompt.LabelRule)) prompt.LabelRule { r := good; change(&r); return r }
 	require.Empty(t, broken())
-	require.Empty(t, broken(good, with(func(r *prompt.LabelRule) { r.Names = "a" }), with(func(r *prompt.LabelRule) { r.Label = "staging" })))
+	require.Empty(t, broken(good, with(func(r *prompt.LabelRule) { r.Names = "a" }),
+		with(func(r *prompt.LabelRule) { r.Label = "staging" })))
 	for field, r := range map[string]prompt.LabelRule{
 		"rules[1].label":     with(func(r *prompt.LabelRule) { r.Label = prompt.Latest }),
 		"rules[1].names":     with(func(r *prompt.LabelRule) { r.Approvals = 0 }), // the same label and names
@@ -103,7 +113,8 @@ func TestCheckLabelRules(t *testing.T) {
 		require.Equal(t, []string{field}, broken(good, r))
 	}
 	for _, names := range []string{"", " ", "a\nb", strings.Repeat("a", prompt.MaxName+1)} {
-		require.Equal(t, []string{"rules[0].names"}, broken(with(func(r *prompt.LabelRule) { r.Names = names })), "%q", names)
+		require.Equal(t, []string{"rules[0].names"}, broken(with(func(r *prompt.LabelRule) { r.Names = names })),
+			"%q", names)
 	}
 	require.Equal(t, []string{"rules[0].approvals"}, broken(with(func(r *prompt.LabelRule) { r.Approvals = -1 })))
 
@@ -114,7 +125,8 @@ func TestCheckLabelRules(t *testing.T) {
 	require.Empty(t, broken(many...))
 	require.Equal(t, []string{"rules"}, broken(append(many, good)...))
 
-	require.ErrorContains(t, prompt.LabelRule{Label: "a", Approvals: 1}.ErrNeedsProposal(), "by a proposal with 1 approval,")
+	require.ErrorContains(t, prompt.LabelRule{Label: "a", Approvals: 1}.ErrNeedsProposal(),
+		"by a proposal with 1 approval,")
 	require.ErrorContains(t, good.ErrNeedsProposal(), "by a proposal with 3 approvals,")
 
 	kept, err := prompt.LabelRules{with(func(r *prompt.LabelRule) { r.Names = " a* " })}.Check()

@@ -12,7 +12,14 @@ import (
 
 func TestInvisibleCharactersOfAContent(t *testing.T) {
 	t.Parallel()
-	chat := prompt.Content{Kind: prompt.KindChat, Messages: []prompt.Message{{Role: "user", Content: "a\u200b"}, {Placeholder: "p"}, {Role: "user", Content: "\u202eb"}}}
+	chat := prompt.Content{
+		Kind: prompt.KindChat,
+		Messages: []prompt.Message{
+			{Role: "user", Content: "a\u200b"},
+			{Placeholder: "p"},
+			{Role: "user", Content: "\u202eb"},
+		},
+	}
 	require.Equal(t, 2, chat.Invisible())
 }
 
@@ -34,7 +41,11 @@ func TestTitlesAndNamesAreReadable(t *testing.T) {
 		"a\u200b":               {"", "a\u200b"},
 		"❤\ufe0f":               {"", "❤\ufe0f"},
 	} {
-		for field, d := range map[string]prompt.Draft{"title": titled(line), "name": draft(func(d *prompt.Draft) { d.Name = line }), "oldNames[0]": draft(func(d *prompt.Draft) { d.PreviousNames.OldNames = []string{line} })} {
+		for field, d := range map[string]prompt.Draft{
+			"title":       titled(line),
+			"name":        draft(func(d *prompt.Draft) { d.Name = line }),
+			"oldNames[0]": draft(func(d *prompt.Draft) { d.PreviousNames.OldNames = []string{line} }),
+		} {
 			_, err := prompt.Rules{}.Check(d)
 			if want.code == "" {
 				require.NoError(t, err, "%+q", line)

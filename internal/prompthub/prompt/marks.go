@@ -99,7 +99,9 @@ func (p placed) found(spans []Span, t term) []Span {
 		return append(spans, p.Span)
 	}
 	at := p.From
-	for word := range strings.FieldsFuncSeq(string(p.term), func(r rune) bool { return strings.ContainsRune(joiners, r) }) {
+	for word := range strings.FieldsFuncSeq(string(p.term), func(r rune) bool {
+		return strings.ContainsRune(joiners, r)
+	}) {
 		at = p.From + strings.Index(string(p.term[at-p.From:]), word) + at - p.From
 		if word == string(t) || !single(string(t)) && strings.HasPrefix(word, string(t)) {
 			spans = append(spans, Span{at, at + len(word)})

@@ -47,7 +47,10 @@ func Merge(base, mine, theirs Content) (Content, []Clash) {
 	if list, ok := third(base.Variables, mine.Variables, theirs.Variables, sameVariables); ok {
 		merged.Variables = list
 	} else {
-		clashes = append(clashes, Clash{Field: "variables", Mine: named(mine.Variables), Theirs: named(theirs.Variables)})
+		clashes = append(clashes, Clash{
+			Field: "variables", Mine: named(mine.Variables),
+			Theirs: named(theirs.Variables),
+		})
 	}
 	if len(clashes) > 0 {
 		return Content{}, clashes

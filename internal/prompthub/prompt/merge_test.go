@@ -19,12 +19,15 @@ func TestMerge(t *testing.T) {
 	without := func(line string) string { return strings.Replace(base, line+"\n", "", 1) }
 	with := func(line, other string) string { return strings.Replace(base, line+"\n", other+"\n", 1) }
 	for name, tt := range map[string]struct{ mine, theirs, want, clash string }{
-		"nothing changed":         {base, base, base, ""},
-		"mine alone":              {with("two", "2"), base, with("two", "2"), ""},
-		"theirs alone":            {base, with("two", "2"), with("two", "2"), ""},
-		"both the same":           {with("two", "2"), with("two", "2"), with("two", "2"), ""},
-		"in two places":           {with("one", "1"), with("five", "5"), "1\ntwo\nthree\nfour\n5\n", ""},
-		"one line, two ways":      {with("three", "3"), with("three", "III"), "", `line 3: yours is "3", theirs is "III"`},
+		"nothing changed": {base, base, base, ""},
+		"mine alone":      {with("two", "2"), base, with("two", "2"), ""},
+		"theirs alone":    {base, with("two", "2"), with("two", "2"), ""},
+		"both the same":   {with("two", "2"), with("two", "2"), with("two", "2"), ""},
+		"in two places":   {with("one", "1"), with("five", "5"), "1\ntwo\nthree\nfour\n5\n", ""},
+		"one line, two ways": {
+			with("three", "3"), with("three", "III"), "",
+			`line 3: yours is "3", theirs is "III"`,
+		},
 		"deleted and changed":     {without("three"), with("three", "3"), "", `line 3: yours is "", theirs is "3"`},
 		"both delete":             {without("three"), without("three"), without("three"), ""},
 		"at the end, two ways":    {base + "six", base + "6", "", `line 6: yours is "six", theirs is "6"`},
@@ -50,7 +53,10 @@ func TestMerge(t *testing.T) {
 func TestMergeOfOtherParts(t *testing.T) {
 	t.Parallel()
 	chat := func(system, user string) prompt.Content {
-		return prompt.Content{Kind: prompt.KindChat, Messages: []prompt.Message{{Role: "system", Content: system}, {Role: "user", Content: user}}}
+		return prompt.Content{
+			Kind:     prompt.KindChat,
+			Messages: []prompt.Message{{Role: "system", Content: system}, {Role: "user", Content: user}},
+		}
 	}
 	got, clashes := prompt.Merge(chat("s", "u"), chat("s2", "u"), chat("s", "u2"))
 	require.Empty(t, clashes)
@@ -74,7 +80,8 @@ func TestMergeOfOtherParts(t *testing.T) {
 	require.Equal(t, prompt.Content{Text: "x", Config: mine.Config, Variables: theirs.Variables}, got)
 	theirs.Config, mine.Variables = `{"a":3}`, nil
 	_, clashes = prompt.Merge(base, mine, theirs)
-	require.Equal(t, []string{`yours is "{\"a\":2}", theirs is "{\"a\":3}"`, `yours is "", theirs is "b"`}, []string{clashes[0].String(), clashes[1].String()})
+	require.Equal(t, []string{`yours is "{\"a\":2}", theirs is "{\"a\":3}"`, `yours is "", theirs is "b"`},
+		[]string{clashes[0].String(), clashes[1].String()})
 }
 
 // TestMergeLosesNothing: a merge without a clash has every line that either has and the base has
@@ -105,7 +112,8 @@ func TestMergeLosesNothing(t *testing.T) {
 		require.Equal(t, got, other)
 		for _, line := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 			changes := []int{count(mine, line) - count(base, line), count(theirs, line) - count(base, line)}
-			least, most := min(changes[0], changes[1], changes[0]+changes[1]), max(changes[0], changes[1], changes[0]+changes[1])
+			least, most := min(changes[0], changes[1], changes[0]+changes[1]),
+				max(changes[0], changes[1], changes[0]+changes[1])
 			n := count(got.Text, line) - count(base, line)
 			require.True(t, least <= n && n <= most, "%q of %q, %q and %q: %q", line, base, mine, theirs, got.Text)
 		}
@@ -117,7 +125,10 @@ func TestMergeLosesNothing(t *testing.T) {
 func TestHunks(t *testing.T) {
 	t.Parallel()
 	lines := func(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
-	texts := []string{"", "a", "a\n", "\n", "a\nb", "a\nb\n", "b\na\n", "a\n\nb", "x\na\nb\ny", "a\nc\nb\nd\na\n", "One.\nTwo.\nThree.\nFour.\nFive.\n", "One.\nTwo!\nThree.\nFive.\nSix.\n"}
+	texts := []string{
+		"", "a", "a\n", "\n", "a\nb", "a\nb\n", "b\na\n", "a\n\nb", "x\na\nb\ny", "a\nc\nb\nd\na\n",
+		"One.\nTwo.\nThree.\nFour.\nFive.\n", "One.\nTwo!\nThree.\nFive.\nSix.\n",
+	}
 	for _, mine := range texts {
 		for _, theirs := range texts {
 			is, hunks := lines(mine), prompt.Hunks(mine, theirs)
@@ -136,6 +147,10 @@ func TestHunks(t *testing.T) {
 			require.Equal(t, lines(theirs), lines(strings.Join(is, "\n")), "%q %q %+v", mine, theirs, hunks)
 		}
 	}
-	require.Equal(t, []prompt.Hunk{{At: 1, Before: "One.", Mine: []string{"Two."}, Theirs: []string{"Two!"}}, {At: 3, Before: "Three.", Mine: []string{"Four."}}, {At: 5, Before: "Five.", Theirs: []string{"Six."}}},
+	require.Equal(t, []prompt.Hunk{
+		{At: 1, Before: "One.", Mine: []string{"Two."}, Theirs: []string{"Two!"}},
+		{At: 3, Before: "Three.", Mine: []string{"Four."}},
+		{At: 5, Before: "Five.", Theirs: []string{"Six."}},
+	},
 		prompt.Hunks(texts[10], texts[11]))
 }

@@ -188,7 +188,8 @@ var fragments = []string{
 	"a", "b", "c", "ab", "abc", "node", "js", "net", "Writing", "INTERNATIONALIZATION", "1", "42", "2024",
 	".", "+", "#", "++", "..", " ", " ", " ", "-", "/", "…", "\u200b", "\u3000", "Ｃ＋＋", "ﬁ", "½", "™",
 	"é", "e\u0301", "x\u0302", "\u0301", "İ", "ı", "ß", "ẞ", "ss", "Σ", "σ", "ς", "οδος", "H\u0331", "H\u200d\u0331",
-	"שלום", "שָׁלוֹם", "سَلام", "می‌خواهم", "हिन्दी", "ภาษาไทย", "ที่", "入", "門", "入門", "提示词", "ユーザー", "ｶﾞ", "か\u3099", "ー", "한국어", "ᄒ", "\u3164",
+	"שלום", "שָׁלוֹם", "سَلام", "می‌خواهم", "हिन्दी", "ภาษาไทย", "ที่", "入", "門", "入門", "提示词", "ユーザー", "ｶﾞ",
+	"か\u3099", "ー", "한국어", "ᄒ", "\u3164",
 	"🚀", "❤️", "👩‍💻", "1️⃣", "👍🏽", "ℹ️", "🇩🇪", "\u00ad", "\ufe0f", "\u034f", "\ufdfa", strings.Repeat("z", 60),
 }
 
@@ -212,7 +213,8 @@ func TestSearchModel(t *testing.T) {
 func TestLongSearchModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		title := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 20, 200).Draw(t, "title"), rapid.SampledFrom([]string{"", ".", " "}).Draw(t, "between"))
+		title := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 20, 200).Draw(t, "title"),
+			rapid.SampledFrom([]string{"", ".", " "}).Draw(t, "between"))
 		chars := []rune(title)
 		from := rapid.IntRange(0, len(chars)-1).Draw(t, "from")
 		checkSearch(t, title, string(chars[from:min(from+rapid.IntRange(1, 30).Draw(t, "length"), len(chars))]))

@@ -53,7 +53,9 @@ func (c *checker) name(location, s string) string {
 // former returns what a prompt was called elsewhere, without names that it has twice.
 func (c *checker) former(f PreviousNames) PreviousNames {
 	if f.Slug != "" && (!ValidSlug(f.Slug) || slices.Contains(reserved, f.Slug)) {
-		c.broken("slug", f.Slug, "leave the slug out, or give one of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice", maxSlug)
+		c.broken("slug", f.Slug,
+			"leave the slug out, or give one of at most %d of a-z, 0-9 and -, with no hyphen at an end or twice",
+			maxSlug)
 	}
 	if n := len(f.OldNames); n > MaxOldNames {
 		c.broken("oldNames", "", "give at most %d old names, there are %d", MaxOldNames, n)

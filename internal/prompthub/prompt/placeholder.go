@@ -24,7 +24,8 @@ var (
 // webUITypes are the types of Open WebUI, by ours. A word that is none of them is a filter of
 // another program.
 var webUITypes = map[string]VariableType{
-	"text": Line, "textarea": Multiline, "select": Choice, "number": Number, "range": Number, "checkbox": Boolean, "date": Date,
+	"text": Line, "textarea": Multiline, "select": Choice, "number": Number, "range": Number,
+	"checkbox": Boolean, "date": Date,
 	"datetime-local": Line, "email": Line, "tel": Line, "url": Line, "color": Line, "month": Line, "time": Line,
 }
 
@@ -99,7 +100,8 @@ func (c Content) Bare() (bare Content, lost []Variable) {
 				lost = append(lost, v)
 			}
 			said[p.Variable] = true
-			if inner, ok := strings.CutPrefix(p.Text, "{{"); ok && strings.Trim(strings.TrimSuffix(inner, "}}"), " ") == v.Name {
+			if inner, ok := strings.CutPrefix(p.Text, "{{"); ok &&
+				strings.Trim(strings.TrimSuffix(inner, "}}"), " ") == v.Name {
 				b.WriteString(p.Text)
 				continue
 			}

@@ -148,7 +148,8 @@ func ErrNoProposal() error { return fault.New(fault.NotFound, "the prompt has no
 
 // ErrProposalOpen refuses a second proposal for a label.
 func ErrProposalOpen(label string, n int64) error {
-	return fault.Coded(fault.Conflict, ProposalIsOpen, fmt.Sprintf("proposal %d for the label %s is open; change its version, or close it first", n, label))
+	return fault.Coded(fault.Conflict, ProposalIsOpen,
+		fmt.Sprintf("proposal %d for the label %s is open; change its version, or close it first", n, label))
 }
 
 // ErrProposalClosed refuses a change of a proposal that is closed.

@@ -217,12 +217,16 @@ func TestQueryString(t *testing.T) {
 
 func FuzzParseQuery(f *testing.F) {
 	for _, s := range []string{
-		`"code review" -poet -"act as" tag:development author:"Ann Lee" name:x`, `"`, `""`, `"a`, `-`, `--a`, `-"`, `-"a`, `tag:`, `TAG:É`, `author:"`, `author:""`,
+		`"code review" -poet -"act as" tag:development author:"Ann Lee" name:x`, `"`, `""`, `"a`, `-`, `--a`, `-"`,
+		`-"a`, `tag:`, `TAG:É`, `author:"`, `author:""`,
 		`author:a author:b`, `“a b”c„d`, `-tag:a`, `name:"a"b"`, `x"y" z`,
 	} {
 		f.Add(s)
 	}
-	for _, s := range []string{"", "🚀", "c++ node.js .net c+ a.", "入門python ภาษาไทย", strings.Repeat("a ", 21), "a\x00", "\xff", "1️⃣", "\ufdfa"} {
+	for _, s := range []string{
+		"", "🚀", "c++ node.js .net c+ a.", "入門python ภาษาไทย", strings.Repeat("a ", 21),
+		"a\x00", "\xff", "1️⃣", "\ufdfa",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -238,7 +242,8 @@ func FuzzParseQuery(f *testing.F) {
 		require.Equal(t, q.Empty() && !q.Qualified(), strings.TrimSpace(s) == "")
 		last := 0
 		for _, m := range q.Marks(s) {
-			require.True(t, last <= m.From && m.From < m.To && m.To <= len(s), "marks stand in the text, one after the other")
+			require.True(t, last <= m.From && m.From < m.To && m.To <= len(s),
+				"marks stand in the text, one after the other")
 			require.True(t, utf8.ValidString(s[m.From:m.To]))
 			last = m.To
 		}

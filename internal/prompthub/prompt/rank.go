@@ -63,7 +63,8 @@ func TrendingPlace(t Tally) int {
 	x := t.Weight.number()
 	beyond, leading, _ := bitsOf(x)
 	place := TrendingPlaces * beyond
-	for hour := halfLife / TrendingPlaces; hour < halfLife && leading >= weights[hour]; hour += halfLife / TrendingPlaces {
+	for hour := halfLife / TrendingPlaces; hour < halfLife &&
+		leading >= weights[hour]; hour += halfLife / TrendingPlaces {
 		place++
 	}
 	return place * x.Sign()

@@ -33,7 +33,8 @@ func TestHot(t *testing.T) {
 func TestBest(t *testing.T) {
 	t.Parallel()
 	for votes, want := range map[[2]int32]float64{
-		{0, 0}: 0, {1, 0}: 0.206543, {2, 0}: 0.342372, {5, 0}: 0.565509, {10, 0}: 0.722460, {10, 1}: 0.622635, {10, 10}: 0.299295,
+		{0, 0}: 0, {1, 0}: 0.206543, {2, 0}: 0.342372, {5, 0}: 0.565509, {10, 0}: 0.722460,
+		{10, 1}: 0.622635, {10, 10}: 0.299295,
 		{1, 1}: 0.094529, {50, 5}: 0.804223, {100, 1}: 0.946032, {100, 10}: 0.840702, {600, 400}: 0.569309, {0, 1}: 0,
 	} {
 		require.InDelta(t, want, prompt.Best(prompt.Tally{Likes: votes[0], Dislikes: votes[1]}), 5e-7, votes)
@@ -44,7 +45,10 @@ func TestBest(t *testing.T) {
 func TestOneMoreLikeNeverLowers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		was := prompt.Tally{Likes: rapid.Int32Range(0, 100_000).Draw(t, "likes"), Dislikes: rapid.Int32Range(0, 100_000).Draw(t, "dislikes")}
+		was := prompt.Tally{
+			Likes:    rapid.Int32Range(0, 100_000).Draw(t, "likes"),
+			Dislikes: rapid.Int32Range(0, 100_000).Draw(t, "dislikes"),
+		}
 		for range rapid.IntRange(0, 8).Draw(t, "votes") {
 			was = was.Add(prompt.Cast{}, drawCast(t, "vote"))
 		}

@@ -42,10 +42,13 @@ func ErrRecalled(n int64, r Recall) error {
 
 // ErrNoneLeft answers a program that names no version, where recalls left it none.
 func ErrNoneLeft() error {
-	return fault.Coded(fault.NotFound, Recalled, "the version that programs got was recalled, and there was none before it; wait for another one")
+	return fault.Coded(fault.NotFound, Recalled,
+		"the version that programs got was recalled, and there was none before it; wait for another one")
 }
 
 // ErrStaysRecalled refuses to put a label on a version that was recalled.
 func ErrStaysRecalled(n int64) error {
-	return fault.Coded(fault.Conflict, Recalled, fmt.Sprintf("version %d was recalled, so it gets no label; take the recall back first, or save another version", n))
+	return fault.Coded(fault.Conflict, Recalled,
+		fmt.Sprintf("version %d was recalled, so it gets no label; take the recall back first, or save another version",
+			n))
 }

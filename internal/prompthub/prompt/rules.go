@@ -81,7 +81,10 @@ func (r Rules) CheckEdit(d, was Draft) (Draft, error) {
 		c.broken("visibility", string(d.Visibility), "set the visibility to private or public")
 	}
 	if len(c.fields) > 0 {
-		return Draft{}, &fault.Error{Kind: fault.Invalid, Text: "the prompt breaks the rules named here", Fields: c.fields}
+		return Draft{}, &fault.Error{
+			Kind: fault.Invalid, Text: "the prompt breaks the rules named here",
+			Fields: c.fields,
+		}
 	}
 	return d, d.checkFiles()
 }
@@ -181,7 +184,9 @@ func (c *checker) note(location, s string, limit int) string {
 	if n := units(s); n > limit {
 		c.broken(location, s, "shorten it to at most %d characters, it has %d", limit, n)
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+	}) {
 		c.broken(location, s, "remove control characters")
 	}
 	return s

@@ -64,10 +64,16 @@ func TestCheckAccepts(t *testing.T) {
 		{name: "public", in: draft(func(d *prompt.Draft) { d.Visibility = prompt.Public })},
 		{name: "title trimmed", in: titled("\u3000\t A  title\r\n\u2028"), want: titled("A  title")},
 		{name: "title of 200", in: titled(strings.Repeat("é", 200))},
-		{name: "title of 200 after trimming", in: titled(strings.Repeat("a", 200) + "  "), want: titled(strings.Repeat("a", 200))},
+		{
+			name: "title of 200 after trimming", in: titled(strings.Repeat("a", 200) + "  "),
+			want: titled(strings.Repeat("a", 200)),
+		},
 		{name: "title of 100 pairs", in: titled(strings.Repeat(clef, 100))},
 		{name: "title with a joiner", in: titled("a\u200db")},
-		{name: "titles of emoji and scripts with joiners", in: titled("👩\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3 می\u200cخواهم क्\u200dष")},
+		{
+			name: "titles of emoji and scripts with joiners",
+			in:   titled("👩\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3 می\u200cخواهم क्\u200dष"),
+		},
 		{name: "title with U+FFFD", in: titled("\ufffd")},
 		{name: "text with everything", in: texted(" \r\n\t\x01\x7f\u0085\u2028\ufeff\ufffd\uffff a\u0301 ﬁ \n")},
 		{name: "text of 3000", in: texted(strings.Repeat("é", 3000))},
@@ -77,7 +83,10 @@ func TestCheckAccepts(t *testing.T) {
 		{name: "no tags", in: tagged()},
 		{name: "10 tags", in: tagged(many(10)...)},
 		{name: "tags in lower case, in order", in: tagged("Text", "c++", "B"), want: tagged("text", "c++", "b")},
-		{name: "own tags trimmed, as they are written", in: ownTagged(" Küche; später ", "text, c++", "TEXT"), want: ownTagged("Küche; später", "text, c++", "TEXT")},
+		{
+			name: "own tags trimmed, as they are written", in: ownTagged(" Küche; später ", "text, c++", "TEXT"),
+			want: ownTagged("Küche; später", "text, c++", "TEXT"),
+		},
 		{name: "50 own tags of 100", in: ownTagged(long(50, 100)...)},
 	}
 	for _, tt := range tests {
@@ -109,7 +118,10 @@ func TestCheckRefuses(t *testing.T) {
 	}{
 		{name: "no title", in: titled(""), where: "title", message: "give"},
 		{name: "blank title", in: titled(" \t\u3000"), where: "title", message: "give"},
-		{name: "title of 201", in: titled(strings.Repeat("é", 201)), where: "title", message: "200 characters, it has 201"},
+		{
+			name: "title of 201", in: titled(strings.Repeat("é", 201)), where: "title",
+			message: "200 characters, it has 201",
+		},
 		{name: "title of 101 pairs", in: titled(strings.Repeat(clef, 101)), where: "title", message: "it has 202"},
 		{name: "title with NUL", in: titled("a\x00b"), where: "title", message: "control"},
 		{name: "title with NUL at its end", in: titled("a\x00"), where: "title", message: "control"},
@@ -122,7 +134,10 @@ func TestCheckRefuses(t *testing.T) {
 		{name: "title of a lone surrogate", in: titled("\xed\xa0\x80"), where: "title", message: "UTF-8"},
 		{name: "no text", in: texted(""), where: "text", message: "write"},
 		{name: "blank text", in: texted(" \r\n\t\u3000"), where: "text", message: "write"},
-		{name: "text of 3001", in: texted(strings.Repeat("a", 3001)), where: "text", message: "3000 characters, it has 3001"},
+		{
+			name: "text of 3001", in: texted(strings.Repeat("a", 3001)), where: "text",
+			message: "3000 characters, it has 3001",
+		},
 		{name: "text of 1501 pairs", in: texted(strings.Repeat(clef, 1501)), where: "text", message: "it has 3002"},
 		{name: "text over the limit set", in: texted("123456"), maxText: 5, where: "text", message: "5 characters"},
 		{name: "text with NUL", in: texted("a\x00"), where: "text", message: "U+0000"},
@@ -133,13 +148,22 @@ func TestCheckRefuses(t *testing.T) {
 		{name: "tag twice", in: tagged("a", "b", "a"), where: "tags[2]", message: `"a"`},
 		{name: "tag twice in two cases", in: tagged("Go", "gO"), where: "tags[1]", message: `"go"`},
 		{name: "51 own tags", in: ownTagged(many(51)...), where: "ownTags", message: "at most 50"},
-		{name: "own tag of 101", in: ownTagged(long(1, 101)...), where: "ownTags[0]", message: "100 characters, it has 101"},
+		{
+			name: "own tag of 101", in: ownTagged(long(1, 101)...), where: "ownTags[0]",
+			message: "100 characters, it has 101",
+		},
 		{name: "own tag in two lines", in: ownTagged("a\nb"), where: "ownTags[0]", message: "one line"},
 		{name: "empty own tag", in: ownTagged("a", " "), where: "ownTags[1]", message: "write"},
 		{name: "own tag twice", in: ownTagged("a", " a"), where: "ownTags[1]", message: `"a"`},
 		{name: "own tag that is a tag", in: ownTagged("c++"), where: "ownTags[0]", message: `"c++"`},
-		{name: "no visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "" }), where: "visibility", message: "private or public"},
-		{name: "other visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "Public" }), where: "visibility", message: "private or public"},
+		{
+			name: "no visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "" }), where: "visibility",
+			message: "private or public",
+		},
+		{
+			name: "other visibility", in: draft(func(d *prompt.Draft) { d.Visibility = "Public" }), where: "visibility",
+			message: "private or public",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -220,7 +244,10 @@ func TestCheckLeavesItsArgumentAlone(t *testing.T) {
 func TestConfigIsNotNestedForEver(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) prompt.Draft {
-		return prompt.Draft{Title: "t", Text: "x", Visibility: prompt.Private, Config: strings.Repeat("[", n) + strings.Repeat("]", n)}
+		return prompt.Draft{
+			Title: "t", Text: "x", Visibility: prompt.Private,
+			Config: strings.Repeat("[", n) + strings.Repeat("]", n),
+		}
 	}
 	rules := prompt.Rules{MaxText: 100}
 	_, err := rules.Check(nested(prompt.MaxConfigDepth))
@@ -252,7 +279,10 @@ func TestConfigHasNumbersThatReadersTake(t *testing.T) {
 func TestNamesThatPathsCannotHave(t *testing.T) {
 	t.Parallel()
 	named := func(s string) prompt.Draft { return draft(func(d *prompt.Draft) { d.Name = s }) }
-	for _, name := range []string{".", "..", "a/../b", "./a", "a/..", " .. ", "a%2Fb", "a%2fb", "a%252Fb", "a%25252fb"} {
+	for _, name := range []string{
+		".", "..", "a/../b", "./a", "a/..", " .. ", "a%2Fb",
+		"a%2fb", "a%252Fb", "a%25252fb",
+	} {
 		_, err := prompt.Rules{}.Check(named(name))
 		require.Equal(t, fault.Invalid, fault.Of(err), name)
 		_, err = prompt.Rules{}.CheckEdit(named(name), named("other"))

@@ -22,8 +22,10 @@ func sentenceOf(from, n int) string {
 func TestLike(t *testing.T) {
 	t.Parallel()
 	runs := prompt.RunsOf
-	require.InDelta(t, 1, runs("I want you — to ACT as a chef!").Like(runs("i want you to act, as a chef")), 0, "signs and case mean nothing")
-	require.Zero(t, runs("I want you to act as a chef").Like(runs("I want you to act as a cook")), "short texts are only like themselves")
+	require.InDelta(t, 1, runs("I want you — to ACT as a chef!").Like(runs("i want you to act, as a chef")), 0,
+		"signs and case mean nothing")
+	require.Zero(t, runs("I want you to act as a chef").Like(runs("I want you to act as a cook")),
+		"short texts are only like themselves")
 	require.Zero(t, runs("").Like(runs("")))
 	require.Zero(t, runs("?!").Like(runs("a text")))
 	// 100 words are 98 runs; half of the words shared are 48 runs of 148

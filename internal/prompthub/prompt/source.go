@@ -38,7 +38,8 @@ func (s *Source) Hash() string {
 
 // Kept reports whether the file is one that can be kept.
 func (s *Source) Kept() bool {
-	return len(s.Bytes) <= MaxSource && len(s.File) <= maxSourceName && utf8.ValidString(s.File) && !strings.ContainsRune(s.File, 0)
+	return len(s.Bytes) <= MaxSource && len(s.File) <= maxSourceName && utf8.ValidString(s.File) &&
+		!strings.ContainsRune(s.File, 0)
 }
 
 // WithExtra returns the source with the names of what only its format knows: those of one line that

@@ -54,7 +54,8 @@ func TestTelling(t *testing.T) {
 	require.Equal(t, "carrots onions soup ", prompt.Telling("", "The soup of the onions and of carrots."))
 	long := strings.Repeat("x", 40)
 	for _, text := range []string{
-		"", "?!", "the of", "c++ node.js .net", "-author:ann \"tag:b\" in", strings.Repeat(long+"y ", 30), "你是一名厨师" + strings.Repeat("提示词", 100),
+		"", "?!", "the of", "c++ node.js .net", "-author:ann \"tag:b\" in", strings.Repeat(long+"y ", 30),
+		"你是一名厨师" + strings.Repeat("提示词", 100),
 		strings.Join(strings.Split(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 9), ""), " 1"),
 	} {
 		query, err := prompt.ParseQuery(prompt.Telling("A title", text))

@@ -82,7 +82,8 @@ func (p *parser) text(text string) []Part {
 			continue
 		}
 		if v, ok := p.variable(m); ok {
-			pieces = append(pieces, Part{Text: text[begin:m.from], Variable: -1}, Part{Text: text[m.from:m.to], Variable: v})
+			pieces = append(pieces, Part{Text: text[begin:m.from], Variable: -1},
+				Part{Text: text[m.from:m.to], Variable: v})
 			begin = m.to
 		}
 		at = m.to
@@ -224,7 +225,8 @@ func (t Template) fill(values map[string]string, maxText int) (f Filled, fields 
 	n, longest := t.length(given)
 	if most := FillFactor * max(maxText, longest); n > most && len(fields) == 0 {
 		fields = append(fields, fault.Field{
-			Name: ValuesField, Message: fmt.Sprintf("shorten the values: the text becomes %d characters long, and may be %d", n, most),
+			Name: ValuesField, Message: fmt.Sprintf(
+				"shorten the values: the text becomes %d characters long, and may be %d", n, most),
 		})
 	}
 	if len(fields) > 0 {
@@ -294,7 +296,10 @@ func (t Template) given(values map[string]string) ([]*string, []fault.Field) {
 			given[i] = &value
 		}
 		if wrong != "" {
-			fields = append(fields, fault.Field{Name: ValuesField + "." + short(called), Message: wrong, Value: short(value)})
+			fields = append(fields, fault.Field{
+				Name:    ValuesField + "." + short(called),
+				Message: wrong, Value: short(value),
+			})
 		}
 	}
 	return given, fields

@@ -40,7 +40,10 @@ func TestFoundVariables(t *testing.T) {
 	}{
 		{"none", "plain {text} $x {{}} ${} {{ }} ${:x}", nil},
 		{"two braces", "a {{name}} b", []prompt.Variable{needed("name")}},
-		{"spaces are no part of the name's ends", "a {{ my name }} b", []prompt.Variable{labelled(needed("my_name"), "my name")}},
+		{
+			"spaces are no part of the name's ends", "a {{ my name }} b",
+			[]prompt.Variable{labelled(needed("my_name"), "my name")},
+		},
 		{"dollar", "a ${language} b", []prompt.Variable{needed("language")}},
 		{"default", "${Position:Software Developer}", []prompt.Variable{optional("Position", "Software Developer")}},
 		{"default in two braces", "{{day: Monday }}", []prompt.Variable{optional("day", "Monday")}},
@@ -52,7 +55,10 @@ func TestFoundVariables(t *testing.T) {
 		}},
 		{"no choices but a default", "{{a:x|}} ${b:|}", []prompt.Variable{optional("a", "x|"), optional("b", "|")}},
 		{"the first default counts", "${a} {{a}} ${a:x} ${a:y}", []prompt.Variable{optional("a", "x")}},
-		{"one name, two spellings", "{{my name}} {{my_name}}", []prompt.Variable{labelled(needed("my_name"), "my name")}},
+		{
+			"one name, two spellings", "{{my name}} {{my_name}}",
+			[]prompt.Variable{labelled(needed("my_name"), "my name")},
+		},
 		{"other scripts", "{{имя}} ${名前} {{नाम}}", []prompt.Variable{needed("имя"), needed("名前"), needed("नाम")}},
 		{"template commands", "{{#if x}} {{/if}} {{> y}} {{role \"system\"}}", nil},
 		{"long name", "{{" + strings.Repeat("x", 65) + "}}", nil},
@@ -96,7 +102,8 @@ func TestDeclaredOverridesFound(t *testing.T) {
 		needed("other"),
 	}, template.Variables)
 	require.Nil(t, declared[1].Default, "the argument was changed")
-	require.Equal(t, []string{"2026-01-31 Ann  x"}, rendered(t, template, map[string]string{"when": "2026-01-31", "other": "x"}))
+	require.Equal(t, []string{"2026-01-31 Ann  x"},
+		rendered(t, template, map[string]string{"when": "2026-01-31", "other": "x"}))
 }
 
 func rendered(t *testing.T, template prompt.Template, values map[string]string) []string {
@@ -116,7 +123,8 @@ func joined(parts []prompt.Part) string {
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	template := prompt.ParseTemplate(nil, "Dear {{my name}}, ${greeting:hello} from {{place}}. {{ my_name }}!", "{{place}}")
+	template := prompt.ParseTemplate(nil, "Dear {{my name}}, ${greeting:hello} from {{place}}. {{ my_name }}!",
+		"{{place}}")
 	require.Equal(t, []string{"Dear Ann, hello from {{greeting}}. Ann!", "{{greeting}}"},
 		rendered(t, template, map[string]string{"my name": "Ann", "place": "{{greeting}}"}))
 	f, err := template.Fill(map[string]string{"greeting": "<hi>"}, 3000)
@@ -142,14 +150,22 @@ func TestRenderRefuses(t *testing.T) {
 		want       []string // locations
 	}{
 		{"every missing one", "{{a}} {{z:1}} ${b c}", nil, []string{"values.a", "values.b_c"}},
-		{"missing, unknown and wrong ones", "{{a}} {{b}} {{c|d}}", map[string]string{"c": "e", "x": "1"}, []string{"values.a", "values.b", "values.c", "values.x"}},
+		{
+			"missing, unknown and wrong ones", "{{a}} {{b}} {{c|d}}",
+			map[string]string{"c": "e", "x": "1"},
+			[]string{"values.a", "values.b", "values.c", "values.x"},
+		},
 		{"unknown", "{{a}}", map[string]string{"a": "", "x": "1", "y": "2"}, []string{"values.x", "values.y"}},
 		{"no variables", "a", map[string]string{"x": "1"}, []string{"values.x"}},
 		{"two values", "{{a b}}", map[string]string{"a b": "1", "a_b": "2"}, []string{"values.a_b"}},
 		{"long value", "{{a}}", map[string]string{"a": long}, []string{"values.a"}},
 		{"bad characters", "{{a}}{{e}}", map[string]string{"a": "\xff", "e": "\x00"}, []string{"values.a", "values.e"}},
 		{"long result", strings.Repeat("{{a}}", 7), map[string]string{"a": long[:4*1000]}, []string{"values"}},
-		{"types", "", map[string]string{"n": "1,5", "b": "yes", "d": "2026-02-30", "c": "z"}, []string{"values.b", "values.c", "values.d", "values.n"}},
+		{
+			"types", "",
+			map[string]string{"n": "1,5", "b": "yes", "d": "2026-02-30", "c": "z"},
+			[]string{"values.b", "values.c", "values.d", "values.n"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -164,7 +180,8 @@ func TestRenderRefuses(t *testing.T) {
 	}
 	good := map[string]string{"n": "-1.5e3", "b": "true", "d": "2026-02-28", "c": "y", "m": strings.Repeat("x", 12000)}
 	require.Len(t, rendered(t, prompt.ParseTemplate(declared, "{{m}}"), good)[0], 12000)
-	require.Len(t, rendered(t, prompt.ParseTemplate(nil, strings.Repeat("x", 30000)), nil)[0], 30000, "was stored under a higher limit")
+	require.Len(t, rendered(t, prompt.ParseTemplate(nil, strings.Repeat("x", 30000)), nil)[0], 30000,
+		"was stored under a higher limit")
 	good["m"] += "x"
 	_, err := prompt.ParseTemplate(declared, "{{m}}").Render(good, 3000)
 	require.Equal(t, []string{"values"}, locations(t, err))
@@ -193,7 +210,8 @@ func TestRenderErrorIsShort(t *testing.T) {
 }
 
 // placeholders is what a placeholder is, said once more and simply.
-var placeholders = regexp.MustCompile(`\{\{ *([\p{L}_][\p{L}\p{N}\p{M}_ .-]*?) *(:[^{}]*)?\}\}|\$\{ *([\p{L}_][\p{L}\p{N}\p{M}_ .-]*?) *(:[^{}]*)?\}`)
+var placeholders = regexp.MustCompile(
+	`\{\{ *([\p{L}_][\p{L}\p{N}\p{M}_ .-]*?) *(:[^{}]*)?\}\}|\$\{ *([\p{L}_][\p{L}\p{N}\p{M}_ .-]*?) *(:[^{}]*)?\}`)
 
 // modelRender replaces the placeholders of a text one by one.
 func modelRender(text, value string) string {
@@ -215,7 +233,8 @@ func modelRender(text, value string) string {
 
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{
-		"a ${b:c} {{d}}", "{{a|b}} {{a:b|c}}", "{{{a}}}", "${{a}}", "${a:{{b}}}", "{{a:${b}}}", "{{ a  b }}{{a b}}", "{{a}", "{{a}}}}", "${}${a", "{{é1}}", "{{ a\u0301 }}",
+		"a ${b:c} {{d}}", "{{a|b}} {{a:b|c}}", "{{{a}}}", "${{a}}", "${a:{{b}}}", "{{a:${b}}}", "{{ a  b }}{{a b}}",
+		"{{a}", "{{a}}}}", "${}${a", "{{é1}}", "{{ a\u0301 }}",
 		strings.Repeat("{{", 100) + strings.Repeat("a}}", 100), "{${{a}}}", "$${a}", "{{a:}}{{a :}}",
 	} {
 		f.Add(seed, "x{{a}}")
@@ -240,7 +259,8 @@ func FuzzRender(f *testing.F) {
 
 func TestCheckVariables(t *testing.T) {
 	t.Parallel()
-	kept, err := prompt.CheckVariables([]prompt.Variable{{Name: "a"}, {Name: "b.c-d", Type: prompt.Choice, Choices: []string{"x"}, Default: ptr("x")}})
+	kept, err := prompt.CheckVariables(
+		[]prompt.Variable{{Name: "a"}, {Name: "b.c-d", Type: prompt.Choice, Choices: []string{"x"}, Default: ptr("x")}})
 	require.NoError(t, err)
 	require.Equal(t, prompt.Line, kept[0].Type)
 	for location, bad := range map[string]prompt.Variable{
@@ -271,7 +291,8 @@ func BenchmarkRender(b *testing.B) {
 		b.Run(fmt.Sprint(n, "-placeholders"), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, err := prompt.ParseTemplate(nil, text).Render(map[string]string{"name": "Ann"}, len(text)); err != nil {
+				if _, err := prompt.ParseTemplate(nil, text).Render(map[string]string{"name": "Ann"},
+					len(text)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -66,7 +66,8 @@ func folds(normalized string) bool {
 		case r == 'ß' || r == 'ς':
 			return true
 		// Latin, kana, Han and Hangul
-		case r < 0x250 && r != 0xad || r >= 0x3041 && r < 0x3100 || r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4:
+		case r < 0x250 && r != 0xad || r >= 0x3041 && r < 0x3100 ||
+			r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4:
 		case invisible(r):
 			return true
 		}

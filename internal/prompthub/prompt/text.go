@@ -296,16 +296,22 @@ func (q Query) Snippet(text string) string {
 		}
 	}
 	if ascii(line) { // nearly every one: a character is a byte
-		return snippet(sought, begin, []byte(line), []byte(lower), func(s string) []byte { return []byte(s) }, func(b []byte) string { return string(b) })
+		return snippet(sought, begin, []byte(line), []byte(lower), func(s string) []byte {
+			return []byte(s)
+		}, func(b []byte) string { return string(b) })
 	}
 	if begin > 0 {
 		begin = utf8.RuneCountInString(line[:begin])
 	}
-	return snippet(sought, begin, []rune(line), []rune(lower), func(s string) []rune { return []rune(s) }, func(rs []rune) string { return string(rs) })
+	return snippet(sought, begin, []rune(line), []rune(lower), func(s string) []rune {
+		return []rune(s)
+	}, func(rs []rune) string { return string(rs) })
 }
 
 // snippet cuts a line from a character on, or if that is -1 from the first of the terms on.
-func snippet[R byte | rune](terms []term, begin int, line, lower []R, of func(string) []R, text func([]R) string) string {
+func snippet[R byte | rune](terms []term, begin int, line, lower []R, of func(string) []R,
+	text func([]R) string,
+) string {
 	if begin < 0 && len(lower) == len(line) {
 		begin = firstOf(terms, lower, of)
 	}
@@ -346,7 +352,8 @@ func wordAt[R byte | rune](text, word []R) int {
 			continue
 		}
 		end := i + len(word)
-		if unspaced(rune(word[0])) || (i == 0 || !spaced(rune(text[i-1]))) && (end == len(text) || !spaced(rune(text[end]))) {
+		if unspaced(rune(word[0])) ||
+			(i == 0 || !spaced(rune(text[i-1]))) && (end == len(text) || !spaced(rune(text[end]))) {
 			return i
 		}
 	}

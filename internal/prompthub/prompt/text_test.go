@@ -45,9 +45,11 @@ func TestMatchText(t *testing.T) {
 	const title, text = "SQL helper for Go", "I want you to explain regular expressions. 翻译这段文字 with node.js"
 	for q, want := range map[string]prompt.Where{
 		"sql": prompt.InTitle, "hel": prompt.InTitle, "SQL help": prompt.InTitle,
-		"regular": prompt.InText, "regul": prompt.Nowhere, "sql regular": prompt.InText, "hel expressions": prompt.InText,
+		"regular": prompt.InText, "regul": prompt.Nowhere, "sql regular": prompt.InText,
+		"hel expressions":     prompt.InText,
 		"explain the regular": prompt.InText, "the sql": prompt.InTitle, "the": prompt.Nowhere, "for": prompt.InTitle,
-		"sql absent": prompt.Nowhere, "node.js": prompt.InText, ".js": prompt.InText, "node": prompt.InText, "这段文": prompt.InText, "文这": prompt.Nowhere,
+		"sql absent": prompt.Nowhere, "node.js": prompt.InText, ".js": prompt.InText, "node": prompt.InText,
+		"这段文": prompt.InText, "文这": prompt.Nowhere,
 		"段这": prompt.Nowhere, "i": prompt.Nowhere, "node.j": prompt.Nowhere,
 	} {
 		query, err := prompt.ParseQuery(q)
@@ -93,13 +95,16 @@ func TestTextWordsArePlain(t *testing.T) {
 	t.Parallel()
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			" ", " ", " ", ".", ".", "+", "#", "a.", ".b", "the", "C++", "asp.net", "翻译", "这", "ß", "Σίσυφος", "ﬁ", "㏂", "ﷺ", "½", "é", "e\u0301", "\u0301", "\u200d", "\u00ad",
-			strings.Repeat("x", 39), strings.Repeat("y.", 20), strings.Repeat("é.", 19), "\ufeff", "ｗｉｄｅ", "İ", "ก็", "한국어",
+			" ", " ", " ", ".", ".", "+", "#", "a.", ".b", "the", "C++", "asp.net", "翻译", "这", "ß", "Σίσυφος", "ﬁ", "㏂",
+			"ﷺ", "½", "é", "e\u0301", "\u0301", "\u200d", "\u00ad",
+			strings.Repeat("x", 39), strings.Repeat("y.", 20), strings.Repeat("é.", 19),
+			"\ufeff", "ｗｉｄｅ", "İ", "ก็", "한국어",
 		}),
 		rapid.StringMatching(`[a-z]{1,9}[0-9]?`), rapid.String(),
 	)
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(part, 0, 400).Draw(t, "text"), rapid.SampledFrom([]string{"", " ", "."}).Draw(t, "between"))
+		text := strings.Join(rapid.SliceOfN(part, 0, 400).Draw(t, "text"),
+			rapid.SampledFrom([]string{"", " ", "."}).Draw(t, "between"))
 		want := prompt.PlainTextWords(text)
 		require.Equal(t, want, append([]string(nil), prompt.TextWords(text)...))
 		x := prompt.NewText(text)

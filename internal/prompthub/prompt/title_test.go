@@ -45,7 +45,10 @@ func TestNormalizeTitle(t *testing.T) {
 }
 
 func FuzzNormalizeTitle(f *testing.F) {
-	for _, s := range []string{"İ", "H\u0331", "ΟΔΟΣ", "\u1e9e", "´", "\ufdfa", "\u1100\u1161\u11a8", "a" + strings.Repeat("\u0301\u0323", 40)} {
+	for _, s := range []string{
+		"İ", "H\u0331", "ΟΔΟΣ", "\u1e9e", "´", "\ufdfa", "\u1100\u1161\u11a8",
+		"a" + strings.Repeat("\u0301\u0323", 40),
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

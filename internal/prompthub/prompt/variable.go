@@ -60,8 +60,10 @@ type Variable struct {
 
 // same reports whether two variables are equal.
 func (v Variable) same(w Variable) bool {
-	same := v.Name == w.Name && v.Label == w.Label && v.Description == w.Description && v.Type == w.Type && v.Required == w.Required
-	return same && (v.Default == nil) == (w.Default == nil) && v.fallback() == w.fallback() && slices.Equal(v.Choices, w.Choices)
+	same := v.Name == w.Name && v.Label == w.Label && v.Description == w.Description &&
+		v.Type == w.Type && v.Required == w.Required
+	return same && (v.Default == nil) == (w.Default == nil) && v.fallback() == w.fallback() &&
+		slices.Equal(v.Choices, w.Choices)
 }
 
 // Needed reports whether a text cannot be rendered without a value.
@@ -182,7 +184,9 @@ func (c *checker) variables(list []Variable) []Variable {
 			v.Type = Line
 		}
 		if !isVariableName(v.Name) {
-			c.broken(location+".name", v.Name, "name the variable with at most %d letters, digits, _, - and dots, a letter or _ first", maxVariableName)
+			c.broken(location+".name", v.Name,
+				"name the variable with at most %d letters, digits, _, - and dots, a letter or _ first",
+				maxVariableName)
 		} else if slices.ContainsFunc(kept, func(k Variable) bool { return k.Name == v.Name }) {
 			c.broken(location+".name", v.Name, "remove the second variable of this name")
 		}
@@ -238,7 +242,10 @@ func CheckVariables(list []Variable) ([]Variable, error) {
 	var c checker
 	list = c.variables(list)
 	if len(c.fields) > 0 {
-		return nil, &fault.Error{Kind: fault.Invalid, Text: "the variables break the rules named here", Fields: c.fields}
+		return nil, &fault.Error{
+			Kind: fault.Invalid, Text: "the variables break the rules named here",
+			Fields: c.fields,
+		}
 	}
 	return list, nil
 }

@@ -76,7 +76,10 @@ func TestListed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := prompt.Prompt{Draft: prompt.Draft{Visibility: tt.visibility}, DeletedAt: tt.deletedAt, HiddenAt: tt.hiddenAt}
+			p := prompt.Prompt{
+				Draft:     prompt.Draft{Visibility: tt.visibility},
+				DeletedAt: tt.deletedAt, HiddenAt: tt.hiddenAt,
+			}
 			require.Equal(t, tt.deleted, p.Deleted())
 			require.Equal(t, tt.hidden, p.Hidden())
 			require.Equal(t, tt.listed, p.Listed())

@@ -93,7 +93,8 @@ func TestWeightsArePinned(t *testing.T) {
 		require.InDelta(t, exact, w, 0.5)
 		fmt.Fprintln(hash, w)
 	}
-	require.Equal(t, "53642fd45b6344859d37545e1b02000a8792de10262f7ce3bcaa8b4786fb18eb", fmt.Sprintf("%x", hash.Sum(nil)))
+	require.Equal(t, "53642fd45b6344859d37545e1b02000a8792de10262f7ce3bcaa8b4786fb18eb",
+		fmt.Sprintf("%x", hash.Sum(nil)))
 }
 
 // TestWeightsAsStored holds the form of a sum.
@@ -106,7 +107,8 @@ func TestWeightsAsStored(t *testing.T) {
 	require.Equal(t, prompt.Weight("-4p42"), prompt.Tally{}.Add(like(at), prompt.Cast{}).Weight)
 	require.Equal(t, prompt.Weight("41p41"), liked(144, 150).Weight)
 	for damaged, is := range map[string]prompt.Weight{
-		"x": "", "-": "", "p3": "", "1p": "1", "1p-4": "1", "1px": "1", "10": "1p1", "007": "7", "-0": "", "+1": "1", "1p99999999999999999999": "1p1016", "A": "a",
+		"x": "", "-": "", "p3": "", "1p": "1", "1p-4": "1", "1px": "1", "10": "1p1", "007": "7", "-0": "", "+1": "1",
+		"1p99999999999999999999": "1p1016", "A": "a",
 	} {
 		require.Equal(t, is, prompt.SumOf([]prompt.Weight{prompt.Weight(damaged)}), damaged)
 	}

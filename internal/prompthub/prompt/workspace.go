@@ -58,8 +58,10 @@ type Workspace struct {
 
 // Equal reports whether two workspaces are the same, with the same rules.
 func (w Workspace) Equal(other Workspace) bool {
-	return w.ID == other.ID && w.Profile == other.Profile && w.CreatedBy == other.CreatedBy && w.CreatedAt.Equal(other.CreatedAt) &&
-		w.DeletedAt.Equal(other.DeletedAt) && w.RulesAt.Equal(other.RulesAt) && w.Revision == other.Revision && slices.Equal(w.Rules, other.Rules)
+	return w.ID == other.ID && w.Profile == other.Profile && w.CreatedBy == other.CreatedBy &&
+		w.CreatedAt.Equal(other.CreatedAt) &&
+		w.DeletedAt.Equal(other.DeletedAt) && w.RulesAt.Equal(other.RulesAt) && w.Revision == other.Revision &&
+		slices.Equal(w.Rules, other.Rules)
 }
 
 // Deleted reports whether the workspace is deleted: then its members have no rights.
@@ -167,7 +169,10 @@ const NeedsRole fault.Code = "NEEDS_ROLE"
 
 // ErrNeedsRole refuses such a member.
 func ErrNeedsRole(needed Role) error {
-	return fault.Coded(fault.Forbidden, NeedsRole, fmt.Sprintf("this needs the role %s in the workspace, and of an access token as much; ask one of its administrators", needed))
+	return fault.Coded(fault.Forbidden, NeedsRole,
+		fmt.Sprintf(
+			"this needs the role %s in the workspace, and of an access token as much; ask one of its administrators",
+			needed))
 }
 
 // LastAdministrator is the code of a change that would leave a workspace without an administrator.
@@ -175,7 +180,8 @@ const LastAdministrator fault.Code = "LAST_ADMINISTRATOR"
 
 // ErrLastAdministrator refuses such a change.
 func ErrLastAdministrator() error {
-	return fault.Coded(fault.Conflict, LastAdministrator, "this person is the last administrator named by a workspace; name another one first")
+	return fault.Coded(fault.Conflict, LastAdministrator,
+		"this person is the last administrator named by a workspace; name another one first")
 }
 
 // TooManyMembers is the code of a member that a workspace has no place for.

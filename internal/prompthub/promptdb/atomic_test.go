@@ -16,7 +16,9 @@ import (
 )
 
 // seenWorld is a world whose tables and queues change together, as see lets them.
-func seenWorld(t *testing.T, see func(ctx context.Context, c transact.Transaction, do transact.Func) ([]string, error)) *world {
+func seenWorld(t *testing.T, see func(ctx context.Context, c transact.Transaction,
+	do transact.Func) ([]string, error),
+) *world {
 	c := &clock{now: time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC)}
 	store, queues := memory.NewTables(), memory.NewQueues(c.Now)
 	do := memory.Together(store, queues)

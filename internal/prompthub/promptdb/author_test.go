@@ -109,12 +109,14 @@ func TestQualifiedSearch(t *testing.T) {
 				search := promptdb.Search{Words: query(t, c.query), Text: true, Author: c.author, Order: order}
 				found := w.find(t, search, limit+1)
 				slices.Sort(found)
-				require.Equal(t, append([]string{}, c.want...), append([]string{}, found...), "%s in the order %s, pages of %d", c.query, order, limit+1)
+				require.Equal(t, append([]string{}, c.want...), append([]string{}, found...),
+					"%s in the order %s, pages of %d", c.query, order, limit+1)
 			}
 		}
 	}
 	// The most liked come first, though the list of an author is by age.
-	require.Equal(t, []string{"Poet", "Code reviewer"}, w.find(t, promptdb.Search{Words: query(t, "author:ann"), Author: "ann", Order: promptdb.MostLiked}, 1))
+	require.Equal(t, []string{"Poet", "Code reviewer"},
+		w.find(t, promptdb.Search{Words: query(t, "author:ann"), Author: "ann", Order: promptdb.MostLiked}, 1))
 }
 
 // TestOwnTexts searches an author's own list, the list that others see of it, and favorites, by
@@ -157,13 +159,21 @@ func TestOwnTexts(t *testing.T) {
 			"mine": {all, func(after string) (promptdb.Page, error) {
 				return w.Mine(t.Context(), "ann", f, promptdb.ByNewest, after, limit)
 			}},
-			"mine by title": {all, func(after string) (promptdb.Page, error) { return w.Mine(t.Context(), "ann", f, "title", after, limit) }},
+			"mine by title": {all, func(after string) (promptdb.Page, error) {
+				return w.Mine(t.Context(), "ann", f, "title", after, limit)
+			}},
 			"mine by update": {all, func(after string) (promptdb.Page, error) {
 				return w.Mine(t.Context(), "ann", f, promptdb.ByUpdated, after, limit)
 			}},
-			"author":           {public, func(after string) (promptdb.Page, error) { return w.ByAuthor(t.Context(), "ann", f, after, limit) }},
-			"own favorites":    {all, func(after string) (promptdb.Page, error) { return w.Favorites(t.Context(), "ann", f, after, limit) }},
-			"others favorites": {public, func(after string) (promptdb.Page, error) { return w.Favorites(t.Context(), "bob", f, after, limit) }},
+			"author": {public, func(after string) (promptdb.Page, error) {
+				return w.ByAuthor(t.Context(), "ann", f, after, limit)
+			}},
+			"own favorites": {all, func(after string) (promptdb.Page, error) {
+				return w.Favorites(t.Context(), "ann", f, after, limit)
+			}},
+			"others favorites": {public, func(after string) (promptdb.Page, error) {
+				return w.Favorites(t.Context(), "bob", f, after, limit)
+			}},
 		} {
 			found := w.titles(limit, c.read)
 			slices.Sort(found)

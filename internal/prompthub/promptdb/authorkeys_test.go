@@ -65,7 +65,10 @@ func TestAuthorKeysOutliveARestore(t *testing.T) {
 	var backup bytes.Buffer
 	_, err := w.Backup(t.Context(), &backup, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
-	for name, started := range map[string]bool{"a store without a secret": false, "one in which a service started": true} {
+	for name, started := range map[string]bool{
+		"a store without a secret":       false,
+		"one in which a service started": true,
+	} {
 		other := newWorld(t)
 		require.NotEqual(t, key, authorKey(t, other.DB, "ann"), name)
 		if !started {
@@ -86,7 +89,8 @@ func TestAuthorKeysOutliveARestore(t *testing.T) {
 func TestRestoreOfABackupWithoutASecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	lines := `{"kind":"backup","version":2}` + "\n" + `{"kind":"user","user":{"id":"ann"}}` + "\n" + `{"kind":"end","rows":1}` + "\n"
+	lines := `{"kind":"backup","version":2}` + "\n" + `{"kind":"user","user":{"id":"ann"}}` + "\n" +
+		`{"kind":"end","rows":1}` + "\n"
 	require.NoError(t, restore(t.Context(), w.DB, strings.NewReader(lines)))
 	user, err := w.UserID(t.Context(), authorKey(t, w.another(), "ann"))
 	require.NoError(t, err)
@@ -97,7 +101,8 @@ func TestRestoreOfABackupWithoutASecret(t *testing.T) {
 func TestRestoreRefusesASecret(t *testing.T) {
 	t.Parallel()
 	secret := func(n int) string {
-		return `{"kind":"secret","authorKeys":"` + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, n)) + `"}` + "\n"
+		return `{"kind":"secret","authorKeys":"` + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, n)) +
+			`"}` + "\n"
 	}
 	const no32 = "the secret of author keys is not 32 bytes in base64"
 	for lines, why := range map[string]string{
@@ -109,7 +114,8 @@ func TestRestoreRefusesASecret(t *testing.T) {
 		`{"kind":"user","user":{"id":"ann"}}` + "\n" + secret(32): "not the first row",
 	} {
 		w := newWorld(t)
-		require.ErrorContains(t, restore(t.Context(), w.DB, strings.NewReader(`{"kind":"backup","version":2}`+"\n"+lines)), why)
+		require.ErrorContains(t, restore(t.Context(), w.DB,
+			strings.NewReader(`{"kind":"backup","version":2}`+"\n"+lines)), why)
 	}
 }
 
@@ -203,7 +209,10 @@ func (l *lossy) Write(ctx context.Context, name string, ops ...table.Op) ([]stri
 // TestNoSecretWhileTheStorageIsAway: nothing is made up then that the storage does not have.
 func TestNoSecretWhileTheStorageIsAway(t *testing.T) {
 	t.Parallel()
-	for name, fail := range map[string]lossy{"reads": {reads: true}, "writes": {writes: true}, "answers": {answers: true}} {
+	for name, fail := range map[string]lossy{
+		"reads": {reads: true}, "writes": {writes: true},
+		"answers": {answers: true},
+	} {
 		w := newWorld(t)
 		w.loseSecret()
 		store := fail
@@ -230,7 +239,10 @@ func TestADamagedSecretIsNotReplaced(t *testing.T) {
 		w := newWorld(t)
 		w.add("ann", draft("T"))
 		w.run()
-		damaged := table.Row{Key: secretKey, ETag: table.Any, Props: table.Props{{Name: "Secret", Value: table.String(text)}}}
+		damaged := table.Row{
+			Key: secretKey, ETag: table.Any,
+			Props: table.Props{{Name: "Secret", Value: table.String(text)}},
+		}
 		w.secretRow(table.Op{Kind: table.Replace, Row: damaged})
 		w.DB = w.another()
 		err := w.LearnAuthorKeys(t.Context())
@@ -245,7 +257,9 @@ func TestADamagedSecretIsNotReplaced(t *testing.T) {
 
 		var backup bytes.Buffer
 		var leftOut []promptdb.Difference
-		_, err = w.Backup(t.Context(), &backup, func(d promptdb.Difference) { leftOut = append(leftOut, d) }, func(int) {})
+		_, err = w.Backup(t.Context(), &backup, func(d promptdb.Difference) {
+			leftOut = append(leftOut, d)
+		}, func(int) {})
 		require.NoError(t, err)
 		require.Len(t, leftOut, 1)
 		require.Equal(t, secretKey, leftOut[0].Key)
@@ -291,7 +305,8 @@ func (w *world) before(user prompt.UserID) {
 	key := authorKey(w.t, w.DB, user)
 	w.userRow(table.Delete, table.Row{Key: table.Key{Partition: "k|" + key, Row: "r"}, ETag: table.Any})
 	w.userRow(table.Insert, table.Row{
-		Key: table.Key{Partition: "k|" + formerKey(user), Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String(string(user))}},
+		Key:   table.Key{Partition: "k|" + formerKey(user), Row: "r"},
+		Props: table.Props{{Name: "UserId", Value: table.String(string(user))}},
 	})
 }
 
@@ -328,7 +343,8 @@ func TestKeysOfBefore(t *testing.T) {
 		w.check()
 		for _, user := range []prompt.UserID{"ann", "bob"} {
 			require.Equal(t, user, leads(authorKey(t, w.DB, user)), name)
-			_, err := w.store.Get(t.Context(), promptdb.DefaultTables().Users, table.Key{Partition: "k|" + formerKey(user), Row: "r"})
+			_, err := w.store.Get(t.Context(), promptdb.DefaultTables().Users,
+				table.Key{Partition: "k|" + formerKey(user), Row: "r"})
 			require.ErrorIs(t, err, table.ErrNotFound, name)
 		}
 	}

@@ -100,7 +100,8 @@ func benchStore(b *testing.B, n int) (*measured, *promptdb.DB) {
 	b.Cleanup(func() { require.NoError(b, file.Close()) })
 	store := &measured{DB: file.Tables}
 	db := promptdb.New(promptdb.Config{
-		Store: store, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: file.Queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(b, db.Create(b.Context()))
@@ -144,7 +145,10 @@ func benchPrompt(b *testing.B, at time.Time, i, n int) prompt.Prompt {
 	}
 	return prompt.Prompt{
 		ID: id, AuthorID: "ann", AuthorName: "Ann", CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
-		Draft: prompt.Draft{Title: fmt.Sprintf("Prompt number %d", i), Text: "I want you to act as an interviewer.", Tags: tags, Visibility: prompt.Public},
+		Draft: prompt.Draft{
+			Title: fmt.Sprintf("Prompt number %d", i), Text: "I want you to act as an interviewer.",
+			Tags: tags, Visibility: prompt.Public,
+		},
 	}
 }
 

@@ -76,7 +76,8 @@ func newWriting(b *testing.B) *writing {
 	require.NoError(b, err)
 	var behind sync.WaitGroup
 	w.db = promptdb.New(promptdb.Config{
-		Store: w.file.Tables, Queues: w.file.Queues, Transact: w.file.Transact, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: w.file.Tables, Queues: w.file.Queues, Transact: w.file.Transact, Tables: promptdb.DefaultTables(),
+		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Background: behind.Go, Sleep: sleep,
 	})
 	require.NoError(b, w.db.Create(b.Context()))
@@ -149,7 +150,10 @@ func (w *writing) create(i int) error {
 	author := prompt.UserID(fmt.Sprint("author ", i%100))
 	_, _, err = w.db.Add(w.b.Context(), prompt.Prompt{
 		ID: id, AuthorID: author, AuthorName: string(author), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
-		Draft: prompt.Draft{Title: several(5), Text: several(100), Tags: []prompt.Tag{"text", "data", "games"}, Visibility: prompt.Public},
+		Draft: prompt.Draft{
+			Title: several(5), Text: several(100), Tags: []prompt.Tag{"text", "data", "games"},
+			Visibility: prompt.Public,
+		},
 	}, nil)
 	w.mu.Lock()
 	w.made = append(w.made, id)

@@ -133,7 +133,8 @@ func TestMyVoteBeyondAThousand(t *testing.T) {
 	}
 	for _, id := range ids {
 		row := promptdb.VoterRow("bob", id, prompt.Like)
-		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter, table.Op{Kind: table.Insert, Row: row})
+		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter,
+			table.Op{Kind: table.Insert, Row: row})
 		require.NoError(t, err)
 	}
 	views := make([]promptdb.View, 2)

@@ -28,7 +28,8 @@ func TestFillLeavesEverythingAtRest(t *testing.T) {
 	var all []prompt.Prompt
 	for i := range 300 {
 		w.clock.Advance(time.Millisecond)
-		all = append(all, w.made(prompt.UserID(fmt.Sprint("author ", i%7)), draft(fmt.Sprintf("Number %03d of many", i), "text")))
+		all = append(all, w.made(prompt.UserID(fmt.Sprint("author ", i%7)),
+			draft(fmt.Sprintf("Number %03d of many", i), "text")))
 	}
 	rows, err := w.BulkLoad(t.Context(), likedByNobody(all), 8)
 	require.NoError(t, err)

@@ -58,8 +58,12 @@ func ringOver(t *testing.T, whole bool, store *memory.Tables, now time.Time) *ri
 // direct returns a database whose calls are not held back.
 func (r *ring) direct() *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: r.store, Queues: r.queues, Transact: r.transact(), Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
-		Background: func(f func()) { f() }, Sleep: func(_ context.Context, d time.Duration) error { r.Advance(d); return nil }, Jitter: noJitter,
+		Store: r.store, Queues: r.queues, Transact: r.transact(), Tables: promptdb.DefaultTables(), Now: r.Now,
+		Log:        slog.New(slog.DiscardHandler),
+		Background: func(f func()) { f() }, Sleep: func(_ context.Context, d time.Duration) error {
+			r.Advance(d)
+			return nil
+		}, Jitter: noJitter,
 	})
 }
 
@@ -98,7 +102,8 @@ func (r *ring) start(name string, do func(context.Context, *promptdb.DB) error) 
 	p := r.Process(name)
 	t := &task{name: name, process: p, done: make(chan error, 1)}
 	db := promptdb.New(promptdb.Config{
-		Store: p.Tables(r.store), Queues: p.Queues(r.queues), Transact: r.transactOf(p), Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
+		Store: p.Tables(r.store), Queues: p.Queues(r.queues), Transact: r.transactOf(p),
+		Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: noJitter,
 	})
 	go func() { t.done <- do(context.Background(), db) }()
@@ -153,7 +158,10 @@ func (r *ring) runDue() (left int, err error) {
 }
 
 func jobs(db *promptdb.DB) map[string]func(context.Context, string) error {
-	return map[string]func(context.Context, string) error{promptdb.QueueMoves: db.Move, promptdb.QueueRepairs: db.Repair}
+	return map[string]func(context.Context, string) error{
+		promptdb.QueueMoves:   db.Move,
+		promptdb.QueueRepairs: db.Repair,
+	}
 }
 
 // finish does what the Functions host does after a job.
@@ -174,7 +182,9 @@ func (r *ring) finish(name string, m queue.Message, err error) error {
 // differences returns what Verify finds.
 func (r *ring) differences() []string {
 	var found []string
-	_, err := r.truth.Verify(context.Background(), func(d promptdb.Difference) { found = append(found, d.String()) }, func(int) {})
+	_, err := r.truth.Verify(context.Background(), func(d promptdb.Difference) {
+		found = append(found, d.String())
+	}, func(int) {})
 	if err != nil {
 		found = append(found, err.Error())
 	}
@@ -184,7 +194,8 @@ func (r *ring) differences() []string {
 // publicRows counts the rows of a prompt in public tables.
 func (r *ring) publicRows(id prompt.ID) int {
 	t := promptdb.DefaultTables()
-	return r.rowsIn(t.Newest, id) + r.rowsIn(t.MostLiked, id) + r.rowsIn(t.Hot, id) + r.rowsIn(t.Best, id) + r.rowsIn(t.Trending, id) + r.rowsIn(t.TagIndex, id) + r.rowsIn(t.TitleIndex, id)
+	return r.rowsIn(t.Newest, id) + r.rowsIn(t.MostLiked, id) + r.rowsIn(t.Hot, id) + r.rowsIn(t.Best, id) +
+		r.rowsIn(t.Trending, id) + r.rowsIn(t.TagIndex, id) + r.rowsIn(t.TitleIndex, id)
 }
 
 // rowsIn counts the rows of a prompt in a table.
@@ -204,7 +215,10 @@ func (r *ring) seeded(likes int) prompt.Prompt {
 	d := draft("Old title", "text", "image")
 	id, err := prompt.NewID(r.Now(), strings.NewReader("entropy of an id"))
 	require.NoError(r.t, err)
-	p := prompt.Prompt{ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	p := prompt.Prompt{
+		ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: d, CreatedAt: id.Time(),
+		UpdatedAt: id.Time(), Revision: 1,
+	}
 	_, _, err = r.truth.Add(context.Background(), p, nil)
 	require.NoError(r.t, err)
 	for v := range likes {

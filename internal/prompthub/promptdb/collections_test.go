@@ -22,7 +22,10 @@ func aCollection(owner prompt.UserID, ids ...prompt.ID) prompt.Collection {
 	at := aShelf().CreatedAt
 	return prompt.Collection{
 		Owner: owner, Slug: "support", Version: 1, CreatedAt: at, UpdatedAt: at,
-		CollectionDraft: prompt.CollectionDraft{Name: "Support", About: "For customers", Visibility: prompt.Public, Prompts: ids},
+		CollectionDraft: prompt.CollectionDraft{
+			Name: "Support", About: "For customers",
+			Visibility: prompt.Public, Prompts: ids,
+		},
 	}
 }
 
@@ -71,7 +74,8 @@ func collectionIs(owner prompt.UserID, version int64) func(*testing.T, *ring, pr
 			return
 		}
 		events := map[prompt.EventType]int64{}
-		for row, err := range table.All(context.Background(), r.store, promptdb.DefaultTables().Prompts, rows.EventsOf(owner)) {
+		for row, err := range table.All(context.Background(), r.store,
+			promptdb.DefaultTables().Prompts, rows.EventsOf(owner)) {
 			require.NoError(t, err)
 			_, e, _ := rows.ParseEvent(row)
 			if strings.HasPrefix(string(e.Type), "collection.") {
@@ -80,7 +84,8 @@ func collectionIs(owner prompt.UserID, version int64) func(*testing.T, *ring, pr
 				events[e.Type]++
 			}
 		}
-		require.Equal(t, has, events[prompt.CollectionCreated]+events[prompt.CollectionChanged]-events[prompt.CollectionDeleted])
+		require.Equal(t, has, events[prompt.CollectionCreated]+
+			events[prompt.CollectionChanged]-events[prompt.CollectionDeleted])
 	}
 }
 
@@ -120,7 +125,8 @@ func TestCollections(t *testing.T) {
 	w.check()
 
 	refuse := fault.New(fault.Forbidden, "no")
-	require.Equal(t, error(refuse), w.RemoveCollection(ctx, "ann", "", "support", func(prompt.Collection) error { return refuse }))
+	require.Equal(t, error(refuse),
+		w.RemoveCollection(ctx, "ann", "", "support", func(prompt.Collection) error { return refuse }))
 	for range 2 {
 		require.NoError(t, w.RemoveCollection(ctx, "ann", "", "support", func(prompt.Collection) error { return nil }))
 	}
@@ -158,7 +164,8 @@ func TestForeignCollection(t *testing.T) {
 	w := newWorld(t)
 	c := aCollection("ann")
 	c.Visibility = "secret"
-	_, err := w.store.Write(t.Context(), promptdb.DefaultTables().Prompts, table.Op{Kind: table.Insert, Row: rows.CollectionRow(c)})
+	_, err := w.store.Write(t.Context(), promptdb.DefaultTables().Prompts,
+		table.Op{Kind: table.Insert, Row: rows.CollectionRow(c)})
 	require.NoError(t, err)
 	differences := w.verified()
 	require.Len(t, differences, 1)

@@ -56,7 +56,11 @@ func TestLongContents(t *testing.T) {
 func TestChats(t *testing.T) {
 	w := newWorld(t)
 	d := draft("A chat")
-	d.Text, d.Messages = "", []prompt.Message{{Role: "system", Content: "You review code. Be brief."}, {Placeholder: "history"}, {Role: "user", Content: "{{code}}"}}
+	d.Text, d.Messages = "", []prompt.Message{
+		{Role: "system", Content: "You review code. Be brief."},
+		{Placeholder: "history"},
+		{Role: "user", Content: "{{code}}"},
+	}
 	d.Config, d.Variables = ` {"model" : "small"} `, []prompt.Variable{{Name: "code", Required: true}}
 	d, err := prompt.Rules{}.Check(d)
 	require.NoError(t, err)
@@ -70,14 +74,19 @@ func TestChats(t *testing.T) {
 	require.Equal(t, "You review code.", v.About())
 	require.Equal(t, "You review code. Be brief. {{code}}", w.mineExcerpt("ann"))
 	change := func(edit func(*prompt.Prompt)) int64 {
-		p, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { edit(&p); return p, nil })
+		p, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			edit(&p)
+			return p, nil
+		})
 		require.NoError(t, err)
 		return p.Version
 	}
 	require.EqualValues(t, 1, change(func(p *prompt.Prompt) { p.Config = `{"model":"small"}` }))
 	require.EqualValues(t, 2, change(func(p *prompt.Prompt) { p.Config = "" }))
 	require.EqualValues(t, 3, change(func(p *prompt.Prompt) { p.Variables = nil }))
-	require.EqualValues(t, 4, change(func(p *prompt.Prompt) { p.Kind, p.Messages, p.Text = prompt.KindText, nil, "text" }))
+	require.EqualValues(t, 4, change(func(p *prompt.Prompt) {
+		p.Kind, p.Messages, p.Text = prompt.KindText, nil, "text"
+	}))
 	v, err = w.GetVersion(t.Context(), "ann", p.ID, promptdb.WantedVersion{Number: 1})
 	require.NoError(t, err)
 	require.Equal(t, d.Content(), v.Content())

@@ -243,7 +243,8 @@ func change(edit func(r *ring, p *prompt.Prompt)) func(context.Context, *promptd
 		_, err := db.Change(ctx, "ann", p.ID, func(now prompt.Prompt) (prompt.Prompt, error) {
 			next := now
 			edit(r, &next)
-			if next.Title == now.Title && next.Visibility == now.Visibility && next.Deleted() == now.Deleted() && next.Hidden() == now.Hidden() && len(next.Tags) == len(now.Tags) {
+			if next.Title == now.Title && next.Visibility == now.Visibility && next.Deleted() == now.Deleted() &&
+				next.Hidden() == now.Hidden() && len(next.Tags) == len(now.Tags) {
 				return now, promptdb.ErrUnchanged
 			}
 			next.Revision++
@@ -295,21 +296,48 @@ func crashCases() []crashCase {
 	cases := []crashCase{
 		{name: "create", do: create(nil), after: created},
 		{name: "create with a key", do: create(&promptdb.Idempotency{Key: "k", Body: "b"}), after: createdOnce},
-		{name: "replace the title", do: change(title), after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true)},
+		{
+			name: "replace the title", do: change(title),
+			after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true),
+		},
 		{name: "drop a tag", do: change(tags), after: is(func(p prompt.Prompt) bool { return len(p.Tags) == 1 }, true)},
-		{name: "un-publish", do: change(private), after: is(func(p prompt.Prompt) bool { return p.Visibility == prompt.Private }, false)},
-		{name: "publish", setup: with(private), do: change(public), after: is(func(p prompt.Prompt) bool { return p.Visibility == prompt.Public }, true)},
+		{
+			name: "un-publish", do: change(private),
+			after: is(func(p prompt.Prompt) bool { return p.Visibility == prompt.Private }, false),
+		},
+		{
+			name: "publish", setup: with(private), do: change(public),
+			after: is(func(p prompt.Prompt) bool { return p.Visibility == prompt.Public }, true),
+		},
 		{name: "delete", do: change(deleted), after: is(prompt.Prompt.Deleted, false)},
-		{name: "restore", setup: with(deleted), do: change(restored), after: is(func(p prompt.Prompt) bool { return !p.Deleted() }, true)},
+		{
+			name: "restore", setup: with(deleted), do: change(restored),
+			after: is(func(p prompt.Prompt) bool { return !p.Deleted() }, true),
+		},
 		{name: "hide", do: change(hidden), after: is(prompt.Prompt.Hidden, false)},
-		{name: "undo hide", setup: with(hidden), do: change(unhidden), after: is(func(p prompt.Prompt) bool { return !p.Hidden() }, true)},
-		{name: "edit after a crash", setup: crashed, open: true, do: change(title), after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true)},
-		{name: "repair after a crash", setup: crashedAlone, open: true, do: repair, after: is(func(prompt.Prompt) bool { return true }, true)},
+		{
+			name: "undo hide", setup: with(hidden), do: change(unhidden),
+			after: is(func(p prompt.Prompt) bool { return !p.Hidden() }, true),
+		},
+		{
+			name: "edit after a crash", setup: crashed, open: true, do: change(title),
+			after: is(func(p prompt.Prompt) bool { return p.Title == "New words" }, true),
+		},
+		{
+			name: "repair after a crash", setup: crashedAlone, open: true, do: repair,
+			after: is(func(prompt.Prompt) bool { return true }, true),
+		},
 		{name: "reindex one", do: func(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
 			return db.Rewrite(ctx, "ann", p.ID)
 		}, after: is(prompt.Prompt.Listed, true)},
-		{name: "move inside a bucket", setup: unmoved("early 8", prompt.None), open: true, do: move("early 8"), after: is(func(p prompt.Prompt) bool { return p.Likes == 8 }, true)},
-		{name: "move across buckets", setup: unmoved("tenth", prompt.Like), open: true, do: move("tenth"), after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
+		{
+			name: "move inside a bucket", setup: unmoved("early 8", prompt.None), open: true, do: move("early 8"),
+			after: is(func(p prompt.Prompt) bool { return p.Likes == 8 }, true),
+		},
+		{
+			name: "move across buckets", setup: unmoved("tenth", prompt.Like), open: true, do: move("tenth"),
+			after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true),
+		},
 		{name: "sweep", setup: broken, open: true, do: sweep, after: is(prompt.Prompt.Listed, true)},
 		{name: "count tags", do: func(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
 			_, err := db.CountTags(ctx)
@@ -319,7 +347,10 @@ func crashCases() []crashCase {
 		{name: "purge", setup: old, do: purge, after: purged},
 		{name: "purge with a key", setup: oldWithKey, do: purge, after: purged},
 		{name: "purge what includes others", setup: oldWithIncludes, do: purge, after: purged},
-		{name: "save a version with files", setup: twoWithFiles, do: filesAt(4, "b", "both", "c", "three"), after: hasFiles},
+		{
+			name: "save a version with files", setup: twoWithFiles, do: filesAt(4, "b", "both", "c", "three"),
+			after: hasFiles,
+		},
 		{name: "delete a version with files", setup: twoWithFiles, do: deleteVersion, after: hasFiles},
 		{name: "purge what has files", setup: oldWithFiles, do: purge, after: purged},
 		{name: "sweep files", setup: unnamedFiles, open: true, do: sweep, after: hasFiles},
@@ -340,29 +371,56 @@ func crashCases() []crashCase {
 		{name: "make a member", setup: withWorkspace, do: putMember, after: isMember(true)},
 		{name: "end a membership", setup: withMember, do: removeMember, after: isMember(false)},
 		{name: "make a collection", do: makeCollection("ann"), after: collectionIs("ann", 1)},
-		{name: "make a collection of a workspace", setup: withWorkspace, do: makeCollection(shelf), after: collectionIs(shelf, 1)},
-		{name: "change a collection of a workspace", setup: withCollection, do: changeCollection, after: collectionIs(shelf, 2)},
-		{name: "delete a collection of a workspace", setup: withCollection, do: deleteCollection, after: collectionIs(shelf, 0)},
+		{
+			name: "make a collection of a workspace", setup: withWorkspace, do: makeCollection(shelf),
+			after: collectionIs(shelf, 1),
+		},
+		{
+			name: "change a collection of a workspace", setup: withCollection, do: changeCollection,
+			after: collectionIs(shelf, 2),
+		},
+		{
+			name: "delete a collection of a workspace", setup: withCollection, do: deleteCollection,
+			after: collectionIs(shelf, 0),
+		},
 		{name: "save in a workspace", setup: ruled, do: saveRuled, after: hasEvents},
 		{name: "open a proposal", setup: ruled, do: openProposal, after: proposalIs(prompt.ProposalOpen)},
-		{name: "approve a proposal, which moves its label", setup: withProposal, do: approve, after: proposalIs(prompt.Merged)},
+		{
+			name: "approve a proposal, which moves its label", setup: withProposal, do: approve,
+			after: proposalIs(prompt.Merged),
+		},
 		{name: "reject a proposal", setup: withProposal, do: reject, after: proposalIs(prompt.Rejected)},
-		{name: "delete a prompt with an open proposal", setup: withProposal, do: removeProposed, after: proposalIs(prompt.Rejected)},
+		{
+			name: "delete a prompt with an open proposal", setup: withProposal, do: removeProposed,
+			after: proposalIs(prompt.Rejected),
+		},
 		{name: "move a user", do: moveUser("ann", "new|ann"), after: signsInAs("new|ann", "ann")},
-		{name: "move a user on", setup: movedUser, do: moveUser("ann", "newer|ann"), after: signsInAs("newer|ann", "new|ann")},
-		{name: "move a user back", setup: movedUser, do: moveUser("new|ann", "ann"), after: signsInAs("ann", "new|ann")},
+		{
+			name: "move a user on", setup: movedUser, do: moveUser("ann", "newer|ann"),
+			after: signsInAs("newer|ann", "new|ann"),
+		},
+		{
+			name: "move a user back", setup: movedUser, do: moveUser("new|ann", "ann"),
+			after: signsInAs("ann", "new|ann"),
+		},
 		{name: "ask to be erased", do: askToBeErased, after: toBeErased},
 		{name: "keep an account", setup: markedToBeErased, do: keptAfterAll, after: is(prompt.Prompt.Listed, true)},
 		{name: "erase an account", setup: markedToBeErased, do: erase, after: erased},
 		{name: "make an access token", do: makeToken, after: tokenMade},
 		{name: "revoke an access token", setup: hasToken, do: revokeToken, after: tokenRevoked},
 		{name: "use an access token", setup: hasToken, do: useToken, after: tokenUsed},
-		{name: "redrive", setup: poisoned, open: true, do: redriven, after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true)},
+		{
+			name: "redrive", setup: poisoned, open: true, do: redriven,
+			after: is(func(p prompt.Prompt) bool { return p.Likes == 10 }, true),
+		},
 	}
 	for _, from := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {
 		for _, to := range []prompt.Vote{prompt.None, prompt.Like, prompt.Dislike} {
 			if from != to {
-				cases = append(cases, crashCase{name: fmt.Sprintf("vote from %s to %s", from, to), setup: votes("vera", from), do: castVote(to), after: voted(to)})
+				cases = append(cases, crashCase{
+					name:  fmt.Sprintf("vote from %s to %s", from, to),
+					setup: votes("vera", from), do: castVote(to), after: voted(to),
+				})
 			}
 		}
 	}
@@ -375,7 +433,10 @@ func create(key *promptdb.Idempotency) func(context.Context, *promptdb.DB, *ring
 		if err != nil {
 			return err
 		}
-		p := prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Second one", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+		p := prompt.Prompt{
+			ID: id, AuthorID: "ann", Draft: draft("Second one", "text"), CreatedAt: id.Time(),
+			UpdatedAt: id.Time(), Revision: 1,
+		}
 		_, _, err = db.Add(ctx, p, key)
 		return err
 	}
@@ -476,7 +537,8 @@ func unmoved(voter prompt.UserID, v prompt.Vote) func(*ring, *prompt.Prompt) {
 // move is the job of a vote.
 func move(voter prompt.UserID) func(context.Context, *promptdb.DB, *ring, prompt.Prompt) error {
 	return func(ctx context.Context, db *promptdb.DB, r *ring, p prompt.Prompt) error {
-		return r.job(ctx, db.Move, promptdb.QueueMoves, fmt.Sprintf(`{"v":1,"author":"ann","prompt":"%s","voter":"%s"}`, p.ID, voter))
+		return r.job(ctx, db.Move, promptdb.QueueMoves,
+			fmt.Sprintf(`{"v":1,"author":"ann","prompt":"%s","voter":"%s"}`, p.ID, voter))
 	}
 }
 
@@ -579,7 +641,8 @@ func broken(r *ring, p *prompt.Prompt) {
 	rows := r.truth.IndexRows(*p)
 	for _, row := range rows {
 		if row.Table == promptdb.DefaultTables().TagIndex {
-			_, err := r.store.Write(ctx, row.Table, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Row.Key, ETag: table.Any}})
+			_, err := r.store.Write(ctx, row.Table,
+				table.Op{Kind: table.Delete, Row: table.Row{Key: row.Row.Key, ETag: table.Any}})
 			require.NoError(r.t, err)
 			row.Row.Partition = "t|games"
 			_, err = r.store.Write(ctx, row.Table, table.Op{Kind: table.Insert, Row: row.Row})

@@ -72,7 +72,10 @@ func TestDamagedRowStopsNothing(t *testing.T) {
 	w.clock.Advance(2 * time.Hour)
 	tables := promptdb.DefaultTables()
 	votes := rowsOf(t, whole, tables.Votes)
-	backedUp := []string{tables.Prompts, tables.Votes, tables.Users, tables.AccessTokens, tables.Favorites, tables.TagCatalog}
+	backedUp := []string{
+		tables.Prompts, tables.Votes, tables.Users, tables.AccessTokens,
+		tables.Favorites, tables.TagCatalog,
+	}
 	n, every := 0, 5
 	if testing.Short() {
 		every = 61

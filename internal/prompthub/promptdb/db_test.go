@@ -45,7 +45,8 @@ func TestReadyMeansAllTables(t *testing.T) {
 	all := promptdb.DefaultTables().All()
 	for n := range len(all) + 1 {
 		db := promptdb.New(promptdb.Config{
-			Store: &half{memory.NewTables(), n}, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now,
+			Store: &half{memory.NewTables(), n}, Queues: memory.NewQueues(time.Now),
+			Tables: promptdb.DefaultTables(), Now: time.Now,
 		})
 		err := db.Create(t.Context())
 		require.Equal(t, n == len(all), err == nil, "%d tables", n)
@@ -126,7 +127,8 @@ func TestVotesAreExactUnderContention(t *testing.T) {
 					t.Errorf("vote: %v", err)
 				}
 			}
-			if _, err := w.Vote(context.Background(), prompt.UserID(fmt.Sprintf("voter %d", g)), p.ID, prompt.Like); err != nil {
+			if _, err := w.Vote(context.Background(), prompt.UserID(fmt.Sprintf("voter %d", g)),
+				p.ID, prompt.Like); err != nil {
 				t.Errorf("vote: %v", err)
 			}
 		})
@@ -155,7 +157,9 @@ func TestGoneAtOnce(t *testing.T) {
 			p := w.add("ann", draft("A title of several words", "code-review", "text"))
 			w.vote("bob", p.ID, prompt.Like)
 			require.NotZero(t, w.publicRows())
-			_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { return take(p), nil })
+			_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				return take(p), nil
+			})
 			require.NoError(t, err)
 			require.Zero(t, w.publicRows())
 			_, err = w.Get(t.Context(), "bob", p.ID)
@@ -228,7 +232,10 @@ func TestIdempotentAdd(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, isNew, "another user's key is another key")
 
-	_, err = w.Change(t.Context(), "ann", ids[0], func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })
+	_, err = w.Change(t.Context(), "ann", ids[0], func(p prompt.Prompt) (prompt.Prompt, error) {
+		p.DeletedAt = w.clock.Now()
+		return p, nil
+	})
 	require.NoError(t, err)
 	again, isNew, err := w.Add(t.Context(), w.made("ann", draft("once")), key)
 	require.NoError(t, err)
@@ -281,7 +288,8 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.Tags(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "c++", DisplayName: "C++", SortOrder: 5, Active: false}))
+	require.NoError(t, w.PutTag(t.Context(),
+		prompt.TagInfo{Tag: "c++", DisplayName: "C++", SortOrder: 5, Active: false}))
 	for i := range 30 {
 		d := draft(numbered(i), "text")
 		d.Text += "\r\n\t\"<&>\u2028 😀 日本語"
@@ -299,7 +307,10 @@ func TestBackupAndRestoreAreTheSameToTheByte(t *testing.T) {
 			}
 		}
 		if i%7 == 3 {
-			_, err := w.Change(t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })
+			_, err := w.Change(t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				p.DeletedAt = w.clock.Now()
+				return p, nil
+			})
 			require.NoError(t, err)
 		}
 	}
@@ -339,7 +350,10 @@ func TestPurge(t *testing.T) {
 		w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), stays.ID, prompt.Like)
 	}
 	w.run()
-	_, err = w.Change(t.Context(), "ann", goes.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })
+	_, err = w.Change(t.Context(), "ann", goes.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		p.DeletedAt = w.clock.Now()
+		return p, nil
+	})
 	require.NoError(t, err)
 	w.clock.Advance(29 * 24 * time.Hour)
 	n, err := w.Purge(t.Context())

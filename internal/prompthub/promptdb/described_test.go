@@ -120,7 +120,9 @@ func (w *world) undescribe(p prompt.Prompt) {
 	w.t.Helper()
 	name := promptdb.DefaultTables().Prompts
 	strip := func(row table.Row, gone ...string) {
-		row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(x table.Prop) bool { return slices.Contains(gone, x.Name) })
+		row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(x table.Prop) bool {
+			return slices.Contains(gone, x.Name)
+		})
 		row.ETag = table.Any
 		w.must(name, table.Op{Kind: table.Replace, Row: row})
 	}

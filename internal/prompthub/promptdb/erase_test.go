@@ -51,7 +51,11 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	require.NoError(w.t, err)
 	w.moved(user, "new|"+user)
 	w.moved(user, "newer|"+user)
-	require.NoError(w.t, w.AddToken(ctx, promptdb.Token{ID: "abc", OwnerID: user, OwnerName: "Ann", Name: "CI", Scopes: []string{"read"}, CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().AddDate(0, 0, 90)}))
+	require.NoError(w.t, w.AddToken(ctx,
+		promptdb.Token{
+			ID: "abc", OwnerID: user, OwnerName: "Ann", Name: "CI", Scopes: []string{"read"},
+			CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().AddDate(0, 0, 90),
+		}))
 	w.furnish(user)
 	public := w.add(user, draft("Public", "text"))
 	_, err = w.Change(ctx, user, public.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -61,7 +65,10 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 	})
 	require.NoError(w.t, err)
 	w.clock.Advance(time.Millisecond)
-	keyed := w.made(user, prompt.Draft{Title: "Private", Text: include("folder/new|version=1"), Visibility: prompt.Private})
+	keyed := w.made(user, prompt.Draft{
+		Title: "Private", Text: include("folder/new|version=1"),
+		Visibility: prompt.Private,
+	})
 	_, _, err = w.Add(ctx, keyed, &promptdb.Idempotency{Key: "key", Body: "body"})
 	require.NoError(w.t, err)
 	deleted := w.add(user, draft("Deleted"))
@@ -104,7 +111,10 @@ func (w *world) live(user prompt.UserID) (liked prompt.Prompt) {
 // user's votes.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	for name, store := range map[string]table.DB{"pages of any size": memory.NewShortPages(2), "whole pages": memory.NewTables()} {
+	for name, store := range map[string]table.DB{
+		"pages of any size": memory.NewShortPages(2),
+		"whole pages":       memory.NewTables(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorldOn(t, store)
@@ -197,7 +207,10 @@ func TestEraseTakenBack(t *testing.T) {
 	// without a mark the row of the day is nothing, and one of another day neither
 	for _, day := range []int{-3, -2} {
 		w.userRow(table.Insert, table.Row{
-			Key:   table.Key{Partition: "erase|" + w.clock.Now().AddDate(0, 0, day).Format("20060102"), Row: "tenant%7Cann%2F42"},
+			Key: table.Key{
+				Partition: "erase|" + w.clock.Now().AddDate(0, 0, day).Format("20060102"),
+				Row:       "tenant%7Cann%2F42",
+			},
 			Props: table.Props{{Name: "UserId", Value: table.String(leaver)}},
 		})
 	}
@@ -227,11 +240,15 @@ func TestEraseForgetsPlaces(t *testing.T) {
 	state := promptdb.DefaultTables().SystemState
 	place := base64.RawURLEncoding.EncodeToString([]byte("Prompts\x00u|tenant%7Cann%2F42\x00x"))
 	for name, props := range map[string]table.Props{
-		"PromptVotes": {{Name: "Next", Value: table.String("x")}, {Name: "Votes", Value: table.String(fmt.Sprintf(`{"partition":"p|x","author":%q}`, leaver))}},
-		"Prompts":     {{Name: "Next", Value: table.String("1!" + place)}},
-		"Users":       {{Name: "Next", Value: table.String("of others")}},
+		"PromptVotes": {
+			{Name: "Next", Value: table.String("x")},
+			{Name: "Votes", Value: table.String(fmt.Sprintf(`{"partition":"p|x","author":%q}`, leaver))},
+		},
+		"Prompts": {{Name: "Next", Value: table.String("1!" + place)}},
+		"Users":   {{Name: "Next", Value: table.String("of others")}},
 	} {
-		_, err := w.store.Write(t.Context(), state, table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "sweep", Row: name}, Props: props}})
+		_, err := w.store.Write(t.Context(), state,
+			table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "sweep", Row: name}, Props: props}})
 		require.NoError(t, err)
 	}
 	w.eraseToday(leaver)
@@ -323,7 +340,8 @@ func TestSettle(t *testing.T) {
 			w.vote("eve", q.ID, prompt.Like)
 			for _, poison := range []string{promptdb.QueueMoves + "-poison", promptdb.QueueRepairs + "-poison"} {
 				for _, text := range []string{
-					fmt.Sprintf(`{"v":1,"author":"ann","prompt":%q,"voter":"bob"}`, p.ID), fmt.Sprintf(`{"v":1,"author":"bob","prompt":%q,"voter":"ann"}`, q.ID),
+					fmt.Sprintf(`{"v":1,"author":"ann","prompt":%q,"voter":"bob"}`, p.ID),
+					fmt.Sprintf(`{"v":1,"author":"bob","prompt":%q,"voter":"ann"}`, q.ID),
 					fmt.Sprintf(`{"v":1,"author":"bob","prompt":%q,"voter":"eve"}`, q.ID), "no message",
 				} {
 					_, err := w.queues.Send(t.Context(), poison, text, 0)
@@ -339,7 +357,10 @@ func TestSettle(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, seen)
 			left := map[string]int{}
-			for _, queue := range []string{promptdb.QueueMoves, promptdb.QueueRepairs, promptdb.QueueMoves + "-poison", promptdb.QueueRepairs + "-poison"} {
+			for _, queue := range []string{
+				promptdb.QueueMoves, promptdb.QueueRepairs, promptdb.QueueMoves + "-poison",
+				promptdb.QueueRepairs + "-poison",
+			} {
 				ms, err := w.queues.Receive(t.Context(), queue, 32, time.Minute)
 				require.NoError(t, err)
 				n, err := w.queues.Len(t.Context(), queue)

@@ -23,8 +23,10 @@ func (e *explorer) begin() {
 		e.subject("bob", e.second())
 	}
 	pool := []func(int){
-		e.edit, e.edit, e.retag, e.unpublish, e.unpublish, e.remove, e.restoreAgain, e.vote, e.vote, e.unvote, e.waver, e.waverNone, e.waverNone, e.hide,
-		e.unhide, e.sweep, e.reproject, e.create, e.createTwice, e.backup, e.redrive, e.putTag, e.look, e.look, e.votesOfOne,
+		e.edit, e.edit, e.retag, e.unpublish, e.unpublish, e.remove, e.restoreAgain, e.vote, e.vote, e.unvote, e.waver,
+		e.waverNone, e.waverNone, e.hide,
+		e.unhide, e.sweep, e.reproject, e.create, e.createTwice, e.backup, e.redrive, e.putTag,
+		e.look, e.look, e.votesOfOne,
 		e.rename, e.label, e.labelAndUndo, e.deleteVersion, e.recall, e.include, e.includeRemoved, e.fork,
 	}
 	e.start(pool, 1+e.rnd.IntN(4))
@@ -42,7 +44,10 @@ func (e *explorer) start(pool []func(int), n int) {
 func (e *explorer) second() prompt.ID {
 	id, err := prompt.NewID(e.Now(), strings.NewReader("another id"))
 	require.NoError(e.t, err)
-	p := prompt.Prompt{ID: id, AuthorID: "bob", AuthorName: "Bob", Draft: draft("Other title", "text", "image"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	p := prompt.Prompt{
+		ID: id, AuthorID: "bob", AuthorName: "Bob", Draft: draft("Other title", "text", "image"),
+		CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+	}
 	_, _, err = e.truth.Add(context.Background(), p, nil)
 	require.NoError(e.t, err)
 	return id
@@ -57,12 +62,18 @@ func (e *explorer) beginDeleted() {
 	require.NoError(e.t, e.drain())
 	e.Advance(32 * 24 * time.Hour)
 	e.purge(9) // a run that was begun by a timer
-	pool := []func(int){e.purge, e.purge, e.purge, e.undelete, e.undelete, e.vote, e.unvote, e.sweep, e.reproject, e.backup, e.redrive}
+	pool := []func(int){
+		e.purge, e.purge, e.purge, e.undelete, e.undelete, e.vote, e.unvote, e.sweep,
+		e.reproject, e.backup, e.redrive,
+	}
 	e.start(pool, 1+e.rnd.IntN(2))
 }
 
 func (e *explorer) purge(i int) {
-	e.command(fmt.Sprintf("%d purge", i), func(ctx context.Context, db *promptdb.DB) error { _, err := db.Purge(ctx); return err }, nil)
+	e.command(fmt.Sprintf("%d purge", i), func(ctx context.Context, db *promptdb.DB) error {
+		_, err := db.Purge(ctx)
+		return err
+	}, nil)
 }
 
 // undelete restores a prompt.
@@ -131,11 +142,15 @@ func (e *explorer) remove(i int) {
 }
 
 func (e *explorer) hide(i int) {
-	e.change(fmt.Sprintf("%d hide", i), true, func(p *prompt.Prompt) { p.HiddenAt, p.HiddenBy, p.HiddenReason = e.Now(), "mod", "why" })
+	e.change(fmt.Sprintf("%d hide", i), true, func(p *prompt.Prompt) {
+		p.HiddenAt, p.HiddenBy, p.HiddenReason = e.Now(), "mod", "why"
+	})
 }
 
 func (e *explorer) unhide(i int) {
-	e.change(fmt.Sprintf("%d unhide", i), false, func(p *prompt.Prompt) { p.HiddenAt, p.HiddenBy, p.HiddenReason = time.Time{}, "", "" })
+	e.change(fmt.Sprintf("%d unhide", i), false, func(p *prompt.Prompt) {
+		p.HiddenAt, p.HiddenBy, p.HiddenReason = time.Time{}, "", ""
+	})
 }
 
 // restoreAgain deletes and restores.
@@ -143,7 +158,10 @@ func (e *explorer) restoreAgain(i int) {
 	s := e.any()
 	s.stays = false
 	e.command(fmt.Sprintf("%d restore", i), func(ctx context.Context, db *promptdb.DB) error {
-		if _, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = e.Now(); return p, nil }); err != nil {
+		if _, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.DeletedAt = e.Now()
+			return p, nil
+		}); err != nil {
 			return err
 		}
 		_, err := db.Change(ctx, s.author, s.id, func(p prompt.Prompt) (prompt.Prompt, error) {
@@ -229,25 +247,36 @@ func (e *explorer) sweep(i int) {
 
 func (e *explorer) reproject(i int) {
 	s := e.any()
-	e.command(fmt.Sprintf("%d reproject", i), func(ctx context.Context, db *promptdb.DB) error { return db.Rewrite(ctx, s.author, s.id) }, nil)
+	e.command(fmt.Sprintf("%d reproject", i), func(ctx context.Context, db *promptdb.DB) error {
+		return db.Rewrite(ctx, s.author, s.id)
+	}, nil)
 }
 
 // redrive puts messages that were set aside back.
 func (e *explorer) redrive(i int) {
-	e.command(fmt.Sprintf("%d redrive", i), func(ctx context.Context, db *promptdb.DB) error { _, err := db.Redrive(ctx); return err }, nil)
+	e.command(fmt.Sprintf("%d redrive", i), func(ctx context.Context, db *promptdb.DB) error {
+		_, err := db.Redrive(ctx)
+		return err
+	}, nil)
 }
 
 // made returns a prompt that will be created.
 func (e *explorer) made(author prompt.UserID, title string, n int) prompt.Prompt {
 	id, err := prompt.NewID(e.Now(), strings.NewReader(fmt.Sprintf("%010d", n)))
 	require.NoError(e.t, err)
-	return prompt.Prompt{ID: id, AuthorID: author, AuthorName: "A name", Draft: draft(title, "text", "image"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	return prompt.Prompt{
+		ID: id, AuthorID: author, AuthorName: "A name", Draft: draft(title, "text", "image"),
+		CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+	}
 }
 
 func (e *explorer) create(i int) {
 	name := fmt.Sprintf("%d create", i)
 	p := e.made("carl", "Created", 100+i)
-	e.command(name, func(ctx context.Context, db *promptdb.DB) error { _, _, err := db.Add(ctx, p, nil); return err }, func() error {
+	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
+		_, _, err := db.Add(ctx, p, nil)
+		return err
+	}, func() error {
 		if _, err := e.truth.Record(context.Background(), "carl", p.ID); err != nil {
 			return fmt.Errorf("%s was acknowledged and is lost: %w", name, err)
 		}
@@ -274,7 +303,10 @@ type keyed struct {
 }
 
 func newKeyed(e *explorer, author prompt.UserID, key string) *keyed {
-	return &keyed{e: e, author: author, key: promptdb.Idempotency{Key: key, Body: "b"}, answered: map[string]prompt.ID{}}
+	return &keyed{
+		e: e, author: author, key: promptdb.Idempotency{Key: key, Body: "b"},
+		answered: map[string]prompt.ID{},
+	}
 }
 
 func (k *keyed) create(n int) {
@@ -304,7 +336,8 @@ func (k *keyed) one() string {
 		return fmt.Sprintf("one key was answered %v", ids)
 	}
 	live := map[prompt.ID]bool{}
-	for row, err := range table.All(context.Background(), k.e.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + string(k.author)}) {
+	for row, err := range table.All(context.Background(), k.e.store, promptdb.DefaultTables().Prompts,
+		table.Range{Partition: "u|" + string(k.author)}) {
 		if err != nil {
 			return err.Error()
 		}
@@ -409,7 +442,10 @@ func (e *explorer) putTag(i int) {
 	e.hosts = [2]*host{h, h}
 	defer func() { e.hosts = before }()
 	read := func(n int) {
-		e.together(h, fmt.Sprintf("%s: reader %d", name, n), func(ctx context.Context, db *promptdb.DB) error { _, err := db.Tags(ctx); return err }, nil)
+		e.together(h, fmt.Sprintf("%s: reader %d", name, n), func(ctx context.Context, db *promptdb.DB) error {
+			_, err := db.Tags(ctx)
+			return err
+		}, nil)
 	}
 	read(0)
 	e.together(h, name, func(ctx context.Context, db *promptdb.DB) error {
@@ -466,7 +502,8 @@ func (e *explorer) look(i int) {
 			}
 			for _, s := range e.subjects {
 				since, was := gone[s.id]
-				if was && since == s.listings && !s.listed && slices.ContainsFunc(page.Items, func(v promptdb.View) bool { return v.ID == s.id }) {
+				if was && since == s.listings && !s.listed &&
+					slices.ContainsFunc(page.Items, func(v promptdb.View) bool { return v.ID == s.id }) {
 					e.problem = name + ": a first page shows a prompt that was gone before it was asked for"
 				}
 			}

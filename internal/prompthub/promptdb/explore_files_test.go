@@ -41,14 +41,18 @@ type filed struct {
 // newFiled gives the first prompt three more versions. Mostly those are gone that had the first two
 // contents, whose bytes no version names then, and the last one has the third.
 func newFiled(e *explorer) *filed {
-	f := &filed{explorer: e, subject: e.subjects[0], contents: [3]string{"A", "B", "C"}, sets: map[string]map[string]string{}, dropped: map[int64]bool{}}
+	f := &filed{
+		explorer: e, subject: e.subjects[0], contents: [3]string{"A", "B", "C"},
+		sets: map[string]map[string]string{}, dropped: map[int64]bool{},
+	}
 	if e.rnd.IntN(8) == 0 {
 		f.contents[0] = strings.Repeat("a", 400_000) // of two rows
 	}
 	ctx := context.Background()
 	for i, set := range [][]int{{0, 1}, {1, 2}, {2}} {
 		name := fmt.Sprintf("old %d", i)
-		_, err := e.truth.Change(ctx, f.author, f.id, f.gives(name, func(p *prompt.Prompt) error { filesOf(f.set(set)...)(p); return nil }))
+		_, err := e.truth.Change(ctx, f.author, f.id,
+			f.gives(name, func(p *prompt.Prompt) error { filesOf(f.set(set)...)(p); return nil }))
 		require.NoError(e.t, err)
 	}
 	for n := range int64(2) {
@@ -122,7 +126,10 @@ func (f *filed) beginFiles() {
 	f.Advance(3 * time.Hour)
 	f.start([]func(int){f.sweep}, 1)
 	f.start([]func(int){f.save, f.save, f.save, f.revive}, 1+f.rnd.IntN(2))
-	f.start([]func(int){f.save, f.keep, f.revive, f.name, f.deleteOne, f.deleteOne, f.sweep, f.sweep, f.sweep, f.backup}, f.rnd.IntN(3))
+	f.start([]func(int){
+		f.save, f.keep, f.revive, f.name, f.deleteOne, f.deleteOne, f.sweep, f.sweep,
+		f.sweep, f.backup,
+	}, f.rnd.IntN(3))
 }
 
 func (e *explorer) beginFiles() { newFiled(e).beginFiles() }
@@ -134,14 +141,16 @@ func (e *explorer) beginDeletedFiles() {
 	require.NoError(e.t, e.drain())
 	e.Advance(32 * 24 * time.Hour)
 	e.purge(9)
-	e.start([]func(int){e.purge, e.undelete, e.undelete, f.save, f.save, f.deleteOne, e.sweep, e.sweep, e.backup}, 1+e.rnd.IntN(3))
+	e.start([]func(int){e.purge, e.undelete, e.undelete, f.save, f.save, f.deleteOne, e.sweep, e.sweep, e.backup},
+		1+e.rnd.IntN(3))
 }
 
 // saving is a command that makes a version, or is refused.
 func (f *filed) saving(name string, give func(context.Context, *promptdb.DB, *prompt.Prompt) error) {
 	told := false
 	f.command(name, func(ctx context.Context, db *promptdb.DB) error {
-		_, err := db.Change(ctx, f.author, f.id, f.gives(name, func(p *prompt.Prompt) error { return give(ctx, db, p) }))
+		_, err := db.Change(ctx, f.author, f.id,
+			f.gives(name, func(p *prompt.Prompt) error { return give(ctx, db, p) }))
 		told = err == nil
 		return refused(err)
 	}, func() error {

@@ -67,7 +67,8 @@ func (e *explorer) labelAndUndo(i int) {
 	put := false
 	e.command(name, func(ctx context.Context, db *promptdb.DB) error {
 		if !put {
-			if _, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 1, prompt.Actor{Key: prompt.UserID(name)}, allow); err != nil {
+			if _, err := db.SetLabels(ctx, s.author, s.id, []string{label}, 1,
+				prompt.Actor{Key: prompt.UserID(name)}, allow); err != nil {
 				return err
 			}
 			put = true
@@ -149,7 +150,8 @@ func (e *explorer) recall(i int) {
 		if err != nil || n == 2 {
 			return fmt.Errorf("%s was acknowledged, and the label is on %d: %w", name, n, err)
 		}
-		if v, err := e.truth.GetVersion(context.Background(), s.author, s.id, promptdb.ForPrograms); err == nil && v.Version == 2 {
+		if v, err := e.truth.GetVersion(context.Background(), s.author, s.id, promptdb.ForPrograms); err == nil &&
+			v.Version == 2 {
 			return errors.New(name + " was acknowledged, and programs get the version")
 		}
 		return nil
@@ -182,7 +184,9 @@ func (e *explorer) including(i int, removed bool) {
 		return err
 	}, func() error { return e.includes(s, part, ref, removed) })
 	if removed {
-		e.command(name+": remove it", func(ctx context.Context, db *promptdb.DB) error { return removeUnused(ctx, db, part, e.Now()) }, nil)
+		e.command(name+": remove it", func(ctx context.Context, db *promptdb.DB) error {
+			return removeUnused(ctx, db, part, e.Now())
+		}, nil)
 	}
 }
 
@@ -264,7 +268,8 @@ func (e *explorer) fork(i int) {
 		}
 		v, gone := e.version(s, p.ForkedFrom.Version)
 		if !gone && v.Text != p.Text {
-			return fmt.Errorf("%s is %q, and version %d of what it comes from is %q", name, p.Text, p.ForkedFrom.Version, v.Text)
+			return fmt.Errorf("%s is %q, and version %d of what it comes from is %q", name, p.Text,
+				p.ForkedFrom.Version, v.Text)
 		}
 		return nil
 	})

@@ -53,7 +53,8 @@ func ruled(r *ring, p *prompt.Prompt) {
 	d := draft("Ruled")
 	d.Visibility, d.By = prompt.Private, annAuthors
 	made, _, err := r.truth.Add(ctx, prompt.Prompt{
-		ID: id, AuthorID: shelf, AuthorName: "Billing", Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+		ID: id, AuthorID: shelf, AuthorName: "Billing", Draft: d, CreatedAt: id.Time(),
+		UpdatedAt: id.Time(), Revision: 1,
 	}, nil)
 	require.NoError(r.t, err)
 	for _, text := range []string{"two", "three"} {
@@ -93,7 +94,8 @@ func (e *explorer) beginReviewed() {
 	require.NoError(e.t, e.drain())
 	r := &reviewed{e, p.ID}
 	pool := []func(int){
-		r.save, r.save, r.propose, r.propose, r.proposeOther, r.approve, r.approve, r.approve, r.sneak, r.back, r.close, r.removeAndRestore,
+		r.save, r.save, r.propose, r.propose, r.proposeOther, r.approve, r.approve, r.approve, r.sneak,
+		r.back, r.close, r.removeAndRestore,
 		r.deleteOne, r.comment,
 	}
 	// one proposal is there, in most schedules with an approved one before it
@@ -112,7 +114,8 @@ func proposeAndApprove(ctx context.Context, db *promptdb.DB, id prompt.ID, n int
 	if err != nil {
 		return err
 	}
-	_, err = db.Review(ctx, about(id, catPublishes), p.Number, prompt.Review{Verdict: prompt.Approve, Version: n, Digest: p.Digest}, anybodyCounts)
+	_, err = db.Review(ctx, about(id, catPublishes), p.Number,
+		prompt.Review{Verdict: prompt.Approve, Version: n, Digest: p.Digest}, anybodyCounts)
 	return err
 }
 
@@ -172,7 +175,8 @@ func (r *reviewed) approve(i int) {
 		if err != nil {
 			return err
 		}
-		_, err = db.Review(ctx, about(r.id, by), p.Number, prompt.Review{Verdict: prompt.Approve, Version: p.Version, Digest: p.Digest}, anybodyCounts)
+		_, err = db.Review(ctx, about(r.id, by), p.Number,
+			prompt.Review{Verdict: prompt.Approve, Version: p.Version, Digest: p.Digest}, anybodyCounts)
 		return err
 	})
 }
@@ -181,7 +185,8 @@ func (r *reviewed) comment(i int) {
 	r.do("comment", i, func(ctx context.Context, db *promptdb.DB, _ string) error {
 		p, err := r.open(ctx, db)
 		if err == nil {
-			_, err = db.Review(ctx, about(r.id, annAuthors), p.Number, prompt.Review{Verdict: prompt.Comment, Text: "so"}, anybodyCounts)
+			_, err = db.Review(ctx, about(r.id, annAuthors), p.Number,
+				prompt.Review{Verdict: prompt.Comment, Text: "so"}, anybodyCounts)
 		}
 		return err
 	})
@@ -191,7 +196,8 @@ func (r *reviewed) close(i int) {
 	r.do("close", i, func(ctx context.Context, db *promptdb.DB, _ string) error {
 		p, err := r.open(ctx, db)
 		if err == nil {
-			_, err = db.CloseProposal(ctx, about(r.id, danPublishes), p.Number, func(prompt.Proposal) (prompt.ProposalState, error) { return prompt.Rejected, nil })
+			_, err = db.CloseProposal(ctx, about(r.id, danPublishes), p.Number,
+				func(prompt.Proposal) (prompt.ProposalState, error) { return prompt.Rejected, nil })
 		}
 		return err
 	})
@@ -266,7 +272,8 @@ type keptRows struct {
 
 func readKept(store table.DB, id prompt.ID) (k keptRows, err error) {
 	k.reviews, k.versions = map[int64][]prompt.Review{}, map[int64]prompt.Version{}
-	for row, err := range table.All(context.Background(), store, promptdb.DefaultTables().Prompts, table.Range{Partition: rows.UserPart(shelf)}) {
+	for row, err := range table.All(context.Background(), store, promptdb.DefaultTables().Prompts,
+		table.Range{Partition: rows.UserPart(shelf)}) {
 		if err != nil {
 			return k, err
 		}
@@ -317,21 +324,26 @@ func (k keptRows) unapproved() error {
 			continue
 		}
 		if m.Proposal == 0 {
-			if !slices.ContainsFunc(k.moves[i+1:], func(before prompt.Move) bool { return before.Label == m.Label && before.To == m.To }) {
+			if !slices.ContainsFunc(k.moves[i+1:], func(before prompt.Move) bool {
+				return before.Label == m.Label && before.To == m.To
+			}) {
 				return fmt.Errorf("production moved to %d by no proposal", m.To)
 			}
 			continue
 		}
 		at := slices.IndexFunc(k.proposals, func(p prompt.Proposal) bool { return p.Number == m.Proposal })
-		if at < 0 || k.proposals[at].State != prompt.Merged || k.proposals[at].Version != m.To || k.proposals[at].From != m.From {
-			return fmt.Errorf("production moved from %d to %d by proposal %d, which is another one: %v", m.From, m.To, m.Proposal, k.proposals)
+		if at < 0 || k.proposals[at].State != prompt.Merged || k.proposals[at].Version != m.To ||
+			k.proposals[at].From != m.From {
+			return fmt.Errorf("production moved from %d to %d by proposal %d, which is another one: %v", m.From,
+				m.To, m.Proposal, k.proposals)
 		}
 		p := k.proposals[at]
 		if v, ok := k.versions[p.Version]; ok && v.Digest() != p.Digest {
 			return fmt.Errorf("proposal %d was merged for another digest", p.Number)
 		}
 		if len(p.Approvals(p.Rule, k.reviews[p.Number], func(prompt.Review) bool { return true })) == 0 {
-			return fmt.Errorf("proposal %d of %v was merged without an approval: %v", p.Number, p.Authors, k.reviews[p.Number])
+			return fmt.Errorf("proposal %d of %v was merged without an approval: %v", p.Number,
+				p.Authors, k.reviews[p.Number])
 		}
 		for n := p.Version; n > p.From; n-- {
 			if v, ok := k.versions[n]; ok && !slices.Contains(p.Authors, v.By) {

@@ -49,7 +49,8 @@ func TestExploreWhole(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*explorer){
 		"edits": (*explorer).begin, "purge": (*explorer).beginDeleted, "keys": (*explorer).beginKeyed,
-		"slow": (*explorer).beginTimed, "files": (*explorer).beginFiles, "purge of files": (*explorer).beginDeletedFiles,
+		"slow": (*explorer).beginTimed, "files": (*explorer).beginFiles,
+		"purge of files": (*explorer).beginDeletedFiles,
 	} {
 		t.Run(name, func(t *testing.T) { exploreAll(t, 200, true, begin) })
 	}
@@ -85,7 +86,8 @@ func exploreAll(t *testing.T, n uint64, whole bool, begin func(*explorer)) {
 		lost += e.lost
 		held += e.holds
 	}
-	t.Logf("%d schedules, %d distinct, %d with a crash, %d answers lost, %d answers that a process stood still at", n, len(distinct), crashed, lost, held)
+	t.Logf("%d schedules, %d distinct, %d with a crash, %d answers lost, %d answers that a process stood still at", n,
+		len(distinct), crashed, lost, held)
 	most := int(n)
 	if whole { // which has few calls to interleave
 		most = int(min(n, 1000))
@@ -115,8 +117,10 @@ type explorer struct {
 	watch    *watch
 	follower *follower
 
-	last      func() error // what a timer does when all is done, before the look at the state at rest
-	unswept   atomic.Bool  // a sweep was cut short: what it wrote last may land after all others, and the next one mends it
+	last func() error // what a timer does when all is done, before the look at the state at rest
+	// a sweep was cut short: what it wrote last may land after all others, and the next one mends
+	// it
+	unswept   atomic.Bool
 	promises  []promise
 	rests     []func() string // further looks at the state at rest
 	crashes   int
@@ -175,7 +179,8 @@ type promise struct {
 
 func newExplorer(t *testing.T, seed, stream uint64, whole bool, bent promptdb.Times) *explorer {
 	e := &explorer{
-		ring: newRingOf(t, whole), rnd: rand.New(rand.NewPCG(seed, stream)), prio: map[string]float64{}, changes: map[int]bool{}, seen: map[*chaos.Call]bool{},
+		ring: newRingOf(t, whole), rnd: rand.New(rand.NewPCG(seed, stream)), prio: map[string]float64{},
+		changes: map[int]bool{}, seen: map[*chaos.Call]bool{},
 		doomed: map[*chaos.Call]bool{}, hash: fnv.New64a(), crashAt: -1, bent: bent, landed: true,
 	}
 	e.watch = newWatch(e)
@@ -186,7 +191,9 @@ func newExplorer(t *testing.T, seed, stream uint64, whole bool, bent promptdb.Ti
 // times returns the constants that the processes go by.
 func (e *explorer) times() promptdb.Times { return e.bent.OrElse() }
 
-func explore(t *testing.T, seed uint64, whole bool, begin func(*explorer), bent promptdb.Times, keepTrace bool) *explorer {
+func explore(t *testing.T, seed uint64, whole bool, begin func(*explorer),
+	bent promptdb.Times, keepTrace bool,
+) *explorer {
 	var e *explorer
 	bubble(t, func(t *testing.T) {
 		e = newExplorer(t, seed, 7, whole, bent)
@@ -255,7 +262,8 @@ func (e *explorer) process(name string) *chaos.Process {
 // instance returns the application in a process.
 func (e *explorer) instance(p *chaos.Process) *promptdb.DB {
 	db := promptdb.New(promptdb.Config{
-		Store: p.Tables(e.watch.tables(p)), Queues: p.Queues(e.watch.queues(p)), Transact: e.transactOf(p), Tables: promptdb.DefaultTables(), Now: p.Now, Log: slog.New(slog.DiscardHandler),
+		Store: p.Tables(e.watch.tables(p)), Queues: p.Queues(e.watch.queues(p)), Transact: e.transactOf(p),
+		Tables: promptdb.DefaultTables(), Now: p.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { go f() }, Sleep: p.Sleep, Jitter: noJitter,
 	})
 	db.Bend(e.bent)
@@ -576,7 +584,10 @@ func (e *explorer) deliver() bool {
 		m := ms[0]
 		h := e.host(e.rnd.IntN(2))
 		e.watch.delivered(h.process, m)
-		t := &task{name: fmt.Sprintf("job %03d on %s", e.nextJob, h.process.Name), process: h.process, done: make(chan error, 1)}
+		t := &task{
+			name:    fmt.Sprintf("job %03d on %s", e.nextJob, h.process.Name),
+			process: h.process, done: make(chan error, 1),
+		}
 		go func() { t.done <- jobs(h.db)[name](context.Background(), m.Text) }()
 		t.message, t.queue = &m, name
 		e.tasks = append(e.tasks, t)
@@ -755,7 +766,10 @@ func (e *explorer) purged(s *subject) string {
 		return ""
 	}
 	t := promptdb.DefaultTables()
-	for _, name := range []string{t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex, t.VotesByVoter, t.DeletedIndex, t.HiddenIndex} {
+	for _, name := range []string{
+		t.Prompts, t.Newest, t.MostLiked, t.Hot, t.Best, t.Trending, t.TagIndex, t.TitleIndex,
+		t.VotesByVoter, t.DeletedIndex, t.HiddenIndex,
+	} {
 		if n := e.rowsIn(name, s.id); n > 0 {
 			return fmt.Sprintf("%d rows of the purged prompt are left in %s", n, name)
 		}

@@ -28,7 +28,11 @@ func TestConstantsMatter(t *testing.T) {
 		{"a shorter lease", promptdb.Times{Lease: shorter(is.Lease)}, (*explorer).slow, 0},
 		{"index writes that are sent for longer", promptdb.Times{Send: longer(is.Send)}, (*explorer).slow, 3500},
 		{"a repair message that comes sooner", promptdb.Times{Wake: shorter(is.Wake)}, (*explorer).fast, 0},
-		{"a repair message that counts as fresh for longer", promptdb.Times{Fresh: longer(is.Fresh)}, (*explorer).fast, 0},
+		{
+			"a repair message that counts as fresh for longer",
+			promptdb.Times{Fresh: longer(is.Fresh)},
+			(*explorer).fast, 0,
+		},
 		{"a call that is under way for longer", promptdb.Times{Call: longer(is.Call)}, (*explorer).tagger, 3800},
 		{"a vote's repair message that comes sooner", promptdb.Times{Vote: shorter(is.Vote)}, (*explorer).voter, 2300},
 	} {

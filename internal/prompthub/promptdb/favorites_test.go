@@ -131,7 +131,8 @@ func TestFavoriteOfANewPrompt(t *testing.T) {
 	store.do = func() {
 		p = w.add("ann", draft("New"))
 		locator := table.Key{Partition: "p|" + string(p.ID), Row: "!prompt"}
-		_, err := store.Write(t.Context(), promptdb.DefaultTables().Votes, table.Op{Kind: table.Delete, Row: table.Row{Key: locator, ETag: table.Any}})
+		_, err := store.Write(t.Context(), promptdb.DefaultTables().Votes,
+			table.Op{Kind: table.Delete, Row: table.Row{Key: locator, ETag: table.Any}})
 		require.NoError(t, err, "as if its writer had stopped behind the commit")
 		require.NoError(t, w.Favorite(t.Context(), "ann", p.ID))
 	}

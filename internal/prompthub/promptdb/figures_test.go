@@ -23,7 +23,9 @@ func TestTextSearchFigures(t *testing.T) {
 		w.add("ann", d)
 	}
 	w.run()
-	scopes := map[string]promptdb.Search{"public": {}, "own": {Author: "ann", Scopes: []promptdb.Scope{{}, {Owner: "ann"}}}}
+	scopes := map[string]promptdb.Search{
+		"public": {}, "own": {Author: "ann", Scopes: []promptdb.Scope{{}, {Owner: "ann"}}},
+	}
 	for scope, want := range scopes {
 		if scope == "own" {
 			w = newWorldOn(t, memory.NewTables())
@@ -33,16 +35,22 @@ func TestTextSearchFigures(t *testing.T) {
 			}
 		}
 		for _, way := range prompttest.Ways(ds) {
-			t.Run(scope+": "+way.Name, func(t *testing.T) { w.figure(t, want, way, ds, func(d prompt.Draft) string { return d.Title }) })
+			t.Run(scope+": "+way.Name, func(t *testing.T) {
+				w.figure(t, want, way, ds, func(d prompt.Draft) string { return d.Title })
+			})
 		}
 		for _, way := range prompttest.Phrases(ds) {
-			t.Run(scope+": "+way.Name, func(t *testing.T) { w.figure(t, want, way, ds, func(d prompt.Draft) string { return d.Text }) })
+			t.Run(scope+": "+way.Name, func(t *testing.T) {
+				w.figure(t, want, way, ds, func(d prompt.Draft) string { return d.Text })
+			})
 		}
 	}
 }
 
 // figure asks for each prompt in one way.
-func (w *world) figure(t *testing.T, want promptdb.Search, way prompttest.Way, ds []prompt.Draft, of func(prompt.Draft) string) {
+func (w *world) figure(t *testing.T, want promptdb.Search, way prompttest.Way, ds []prompt.Draft,
+	of func(prompt.Draft) string,
+) {
 	want.Text, want.Order = true, promptdb.Relevance
 	asked, found := 0, 0
 	var missed []string
@@ -55,7 +63,9 @@ func (w *world) figure(t *testing.T, want promptdb.Search, way prompttest.Way, d
 		want.Words = q
 		page, err := w.Find(t.Context(), want, "", way.First)
 		require.NoError(t, err)
-		if asked++; slices.ContainsFunc(page.Items, func(v promptdb.View) bool { return strings.EqualFold(v.Title, d.Title) }) {
+		if asked++; slices.ContainsFunc(page.Items, func(v promptdb.View) bool {
+			return strings.EqualFold(v.Title, d.Title)
+		}) {
 			found++
 		} else {
 			missed = append(missed, words+" for "+d.Title)

@@ -67,7 +67,10 @@ func (w *world) reads(p prompt.Prompt, n int64) map[string]string {
 // not change are stored once.
 func TestFilesOfVersions(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]*world{"table by table": newWorldOn(t, memory.NewTables()), "whole": newWholeWorld(t)} {
+	for name, w := range map[string]*world{
+		"table by table": newWorldOn(t, memory.NewTables()),
+		"whole":          newWholeWorld(t),
+	} {
 		t.Run(name, func(t *testing.T) {
 			large := noise(700_000) // three rows
 			p := w.add("ann", draft("Skill", "text"))
@@ -210,7 +213,10 @@ func TestBackupOfFiles(t *testing.T) {
 	_, err := w.Backup(t.Context(), &out, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, 5, bytes.Count(out.Bytes(), []byte(`{"kind":"file"`)), "each once")
-	for name, other := range map[string]*world{"table by table": newWorldOn(t, memory.NewTables()), "whole": newWholeWorld(t)} {
+	for name, other := range map[string]*world{
+		"table by table": newWorldOn(t, memory.NewTables()),
+		"whole":          newWholeWorld(t),
+	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, restore(t.Context(), other.DB, bytes.NewReader(out.Bytes())))
 			require.Equal(t, w.reads(p, 2), other.reads(p, 2))
@@ -232,7 +238,13 @@ func TestLostFiles(t *testing.T) {
 	for name, harm := range map[string]func(w *world, row table.Row) table.Op{
 		"missing": func(_ *world, row table.Row) table.Op { return table.Op{Kind: table.Delete, Row: row} },
 		"damaged": func(_ *world, row table.Row) table.Op {
-			return table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "Data", Value: table.String("AAAA")}}}}
+			return table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: row.Key, ETag: table.Any,
+					Props: table.Props{{Name: "Data", Value: table.String("AAAA")}},
+				},
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,8 +22,10 @@ import (
 
 // Words of many scripts, some of which begin alike.
 var words = []string{
-	"act", "actor", "action", "translate", "translator", "c++", "c#", ".net", "node.js", "ci/cd", "linux", "Straße", "İstanbul",
-	"перевод", "переводчик", "λόγος", "عربي", "שלום", "提示词", "提示", "翻译助手", "にほんご", "カタカナー", "프롬프트", "ภาษาไทย", "ｆｕｌｌ", "a", "x", "7", "2024", "😀", "e\u0301te\u0301",
+	"act", "actor", "action", "translate", "translator", "c++", "c#", ".net", "node.js", "ci/cd",
+	"linux", "Straße", "İstanbul",
+	"перевод", "переводчик", "λόγος", "عربي", "שלום", "提示词", "提示", "翻译助手", "にほんご", "カタカナー", "프롬프트", "ภาษาไทย", "ｆｕｌｌ",
+	"a", "x", "7", "2024", "😀", "e\u0301te\u0301",
 }
 
 var someTags = []prompt.Tag{"text", "image", "testing", "data", "legal", "games"}
@@ -96,7 +98,10 @@ func trendPlace(p prompt.Prompt) int {
 // sorted returns prompts as a list has them.
 func sorted(ps []prompt.Prompt, order promptdb.Order) []prompt.Prompt {
 	ps = slices.Clone(ps)
-	by := map[promptdb.Order]func(a, b prompt.Prompt) int{promptdb.MostLiked: liked, promptdb.Hot: hotter, promptdb.Best: better, promptdb.Trending: trendier}[order]
+	by := map[promptdb.Order]func(a, b prompt.Prompt) int{
+		promptdb.MostLiked: liked, promptdb.Hot: hotter,
+		promptdb.Best: better, promptdb.Trending: trendier,
+	}[order]
 	if by == nil {
 		by = newer
 	}
@@ -148,7 +153,8 @@ func (w *world) random(rt *rapid.T, i int) prompt.Prompt {
 		w.clock.Advance(40 * 24 * 3600 * 1e9)
 	}
 	title := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4).Draw(rt, "title"), " ")
-	d := draft(fmt.Sprintf("%s n%d", title, i), rapid.SliceOfNDistinct(rapid.SampledFrom(someTags), 0, 3, rapid.ID).Draw(rt, "tags")...)
+	d := draft(fmt.Sprintf("%s n%d", title, i),
+		rapid.SliceOfNDistinct(rapid.SampledFrom(someTags), 0, 3, rapid.ID).Draw(rt, "tags")...)
 	if rapid.IntRange(0, 9).Draw(rt, "visibility") == 0 {
 		d.Visibility = prompt.Private
 	}
@@ -156,7 +162,8 @@ func (w *world) random(rt *rapid.T, i int) prompt.Prompt {
 	require.NoError(rt, err)
 	for v := range rapid.IntRange(0, 12).Draw(rt, "votes") {
 		if d.Visibility == prompt.Public {
-			w.vote(prompt.UserID(fmt.Sprint("v", v)), p.ID, rapid.SampledFrom([]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}).Draw(rt, "vote"))
+			w.vote(prompt.UserID(fmt.Sprint("v", v)), p.ID,
+				rapid.SampledFrom([]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}).Draw(rt, "vote"))
 		}
 	}
 	return p
@@ -178,7 +185,8 @@ func (w *world) truth(ps []prompt.Prompt) []prompt.Prompt {
 // drawSearch draws a search for tags and an independent filter that means the same.
 func drawSearch(rt *rapid.T) (promptdb.Search, func(prompt.Prompt) bool) {
 	tags := rapid.SliceOfNDistinct(rapid.SampledFrom(someTags), 1, 2, rapid.ID).Draw(rt, "tags")
-	return promptdb.Search{Tags: tags, Order: rapid.SampledFrom(orders()).Draw(rt, "order")}, func(p prompt.Prompt) bool { return hasAll(p.Tags, tags) }
+	return promptdb.Search{Tags: tags, Order: rapid.SampledFrom(orders()).Draw(rt, "order")},
+		func(p prompt.Prompt) bool { return hasAll(p.Tags, tags) }
 }
 
 // TestWalkWhileOthersComeAndGo pages through searches and lists while prompts are made, edited and
@@ -205,7 +213,10 @@ func TestWalkWhileOthersComeAndGo(t *testing.T) {
 			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}}, after, limit)
 		},
 		"tag and word by score": func(ctx context.Context, after string, limit int) (promptdb.Page, error) {
-			return w.Find(ctx, promptdb.Search{Tags: []prompt.Tag{"text"}, Words: query(t, "wor"), Order: promptdb.MostLiked}, after, limit)
+			return w.Find(ctx, promptdb.Search{
+				Tags: []prompt.Tag{"text"}, Words: query(t, "wor"),
+				Order: promptdb.MostLiked,
+			}, after, limit)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -391,7 +402,8 @@ func TestEveryPageSize(t *testing.T) {
 		if i%3 > 0 {
 			w.clock.Advance(time.Millisecond)
 		}
-		d := draft(fmt.Sprintf("%s %s %d", words[i%len(words)], words[i*7%len(words)], i), someTags[i%3], someTags[3+i%2])
+		d := draft(fmt.Sprintf("%s %s %d", words[i%len(words)], words[i*7%len(words)], i),
+			someTags[i%3], someTags[3+i%2])
 		p, _, err := w.Add(t.Context(), w.made("ann", d), nil)
 		require.NoError(t, err)
 		for v := range i % 5 {

@@ -21,7 +21,8 @@ type follower struct {
 
 func newFollower(r *ring, seed uint64) *follower {
 	return &follower{r: r, rnd: rand.New(rand.NewPCG(seed, 11)), db: promptdb.New(promptdb.Config{
-		Store: r.store, Queues: r.queues, Tables: promptdb.DefaultTables(), Now: r.Now, Log: slog.New(slog.DiscardHandler),
+		Store: r.store, Queues: r.queues, Tables: promptdb.DefaultTables(), Now: r.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Jitter: noJitter,
 	})}
 }
@@ -66,7 +67,8 @@ func (f *follower) differences() (all []string) {
 		for _, rec := range truth {
 			stamp, has := index.Has(rec.ID)
 			if in := rec.In(scope); has != in || has && stamp != table.Ticks(rec.LoggedAt) {
-				all = append(all, fmt.Sprintf("%v has %s of %d: %t, the truth of %d: %t", scope, rec.ID, stamp, has, table.Ticks(rec.LoggedAt), in))
+				all = append(all, fmt.Sprintf("%v has %s of %d: %t, the truth of %d: %t", scope, rec.ID, stamp, has,
+					table.Ticks(rec.LoggedAt), in))
 			}
 			if rec.In(scope) {
 				want++

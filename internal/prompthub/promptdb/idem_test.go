@@ -68,7 +68,8 @@ func TestVerifyLooksAtKeys(t *testing.T) {
 				require.Empty(t, w.found())
 				leads := strings.NewReplacer("keyed", string(keyed.ID), "plain", string(plain.ID)).Replace(tt.leads)
 				w.put(table.Upsert, table.Key{Partition: tt.partition, Row: "!idem|other"},
-					table.Prop{Name: "PromptId", Value: table.String(leads)}, table.Prop{Name: "BodyHash", Value: table.String("b")})
+					table.Prop{Name: "PromptId", Value: table.String(leads)},
+					table.Prop{Name: "BodyHash", Value: table.String("b")})
 				want := []string{"Prompts: " + tt.partition + " / !idem|other: " + tt.want}
 				require.Equal(t, want, w.found())
 				require.NoError(t, mend(w))
@@ -141,7 +142,8 @@ func TestBackupDuringAPurge(t *testing.T) {
 	p, _ := w.keyed("goes")
 	w.remove(p)
 	w.run()
-	w.put(table.Merge, table.Key{Partition: "u|ann", Row: string(p.ID)}, table.Prop{Name: "IsPurging", Value: table.Bool(true)})
+	w.put(table.Merge, table.Key{Partition: "u|ann", Row: string(p.ID)},
+		table.Prop{Name: "IsPurging", Value: table.Bool(true)})
 	require.Empty(t, w.found())
 	var backup bytes.Buffer
 	_, err := w.Backup(t.Context(), &backup, func(d promptdb.Difference) { t.Error(d) }, func(int) {})

@@ -102,7 +102,10 @@ func (w *world) damage(rnd *rand.Rand) {
 		merge(table.Prop{Name: "Pending", Value: table.String("{")})
 	case 2: // of somebody else's program
 		key := table.Key{Partition: "foreign", Row: fmt.Sprint("row ", rnd.IntN(100))}
-		w.must(name, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "What", Value: table.String("ever")}}}})
+		w.must(name, table.Op{
+			Kind: table.Upsert,
+			Row:  table.Row{Key: key, Props: table.Props{{Name: "What", Value: table.String("ever")}}},
+		})
 	case 3:
 		merge(table.Prop{Name: "RowsVersion", Value: table.Int32(promptdb.RowsVersion + 1)})
 	default:

@@ -31,7 +31,8 @@ func TestIndexKeysAreRead(t *testing.T) {
 	id := prompt.ID("01ARZ3NDEKTSV4RRFFQ69G5FAV")
 	now := id.Time()
 	p := prompt.Prompt{ID: id, AuthorID: "ann", CreatedAt: now, Draft: prompt.Draft{
-		Title: "C++ % of one's | 日本語", Text: "A text | of % 日本語 and .NET", Tags: []prompt.Tag{"text", "c++"}, Visibility: prompt.Public,
+		Title: "C++ % of one's | 日本語", Text: "A text | of % 日本語 and .NET",
+		Tags: []prompt.Tag{"text", "c++"}, Visibility: prompt.Public,
 	}}
 	hidden, deleted := p, p
 	hidden.HiddenAt, deleted.DeletedAt = now, now.Add(time.Hour)

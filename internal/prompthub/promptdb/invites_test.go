@@ -20,7 +20,10 @@ import (
 func anInvite(db *promptdb.DB, id string, at time.Time) prompt.Invite {
 	return prompt.Invite{
 		ID: id, Secret: [32]byte{1, 2, 3}, Uses: 1, By: "ann", CreatedAt: at, ExpiresAt: at.AddDate(0, 0, 30),
-		Offers: []prompt.Offer{{Workspace: shelf, Role: prompt.RoleAuthor, ViaKind: prompt.Person, Via: db.AuthorKey("ann")}},
+		Offers: []prompt.Offer{{
+			Workspace: shelf, Role: prompt.RoleAuthor,
+			ViaKind: prompt.Person, Via: db.AuthorKey("ann"),
+		}},
 	}
 }
 
@@ -100,8 +103,11 @@ func accepted(t *testing.T, r *ring, p prompt.Prompt, ok bool) {
 // newcomer is who makes an account by the invitation.
 func newcomer(at time.Time) *promptdb.Newcomer {
 	return &promptdb.Newcomer{
-		Account: promptdb.Account{ID: "bob", Name: "Bob", PasswordHash: "hash of bob", Admin: true, Invite: inviteID, CreatedAt: at},
-		Handle:  "bob-b", Same: func(hash string) (bool, error) { return hash == "hash of bob", nil },
+		Account: promptdb.Account{
+			ID: "bob", Name: "Bob", PasswordHash: "hash of bob", Admin: true,
+			Invite: inviteID, CreatedAt: at,
+		},
+		Handle: "bob-b", Same: func(hash string) (bool, error) { return hash == "hash of bob", nil },
 	}
 }
 
@@ -148,10 +154,21 @@ func (w *world) furnish(user prompt.UserID) {
 	n.ID, n.Handle, n.Name = user, "ann-lee", "Ann"
 	_, err = w.AcceptInvite(ctx, user, i.ID, i.Secret, n)
 	require.NoError(w.t, err)
-	site := prompt.Invite{ID: "aaaaaaaaaaaaaaac", Secret: [32]byte{4}, Uses: 2, Admin: true, CreatedAt: w.clock.Now(), ExpiresAt: w.clock.Now().Add(time.Hour)}
+	site := prompt.Invite{
+		ID: "aaaaaaaaaaaaaaac", Secret: [32]byte{4}, Uses: 2, Admin: true, CreatedAt: w.clock.Now(),
+		ExpiresAt: w.clock.Now().Add(time.Hour),
+	}
 	require.NoError(w.t, w.AddInvite(ctx, site))
-	require.NoError(w.t, w.PutSession(ctx, table.Row{Key: table.Key{Partition: promptdb.SessionPrefix + rowstore.Encode(string(user)), Row: "x"}, Props: table.Props{{Name: "Device", Value: table.String("a browser")}}}))
-	require.NoError(w.t, w.AddLogin(ctx, promptdb.Login{ID: "aaaaaaaaaaaaaaad", User: user, UserName: "Ann", Name: "laptop", Code: "c", Challenge: "d", ExpiresAt: w.clock.Now().Add(time.Minute)}))
+	require.NoError(w.t, w.PutSession(ctx,
+		table.Row{
+			Key:   table.Key{Partition: promptdb.SessionPrefix + rowstore.Encode(string(user)), Row: "x"},
+			Props: table.Props{{Name: "Device", Value: table.String("a browser")}},
+		}))
+	require.NoError(w.t, w.AddLogin(ctx,
+		promptdb.Login{
+			ID: "aaaaaaaaaaaaaaad", User: user, UserName: "Ann", Name: "laptop", Code: "c", Challenge: "d",
+			ExpiresAt: w.clock.Now().Add(time.Minute),
+		}))
 	w.check()
 }
 
@@ -209,7 +226,10 @@ func TestVerifyInvites(t *testing.T) {
 			w.furnish("ann")
 			_, err := w.store.Get(t.Context(), users, spoil.Key)
 			require.NoError(t, err)
-			w.userRow(spoil.op, table.Row{Key: spoil.Key, ETag: table.Any, Props: table.Props{{Name: "Nonsense", Value: table.String("x")}}})
+			w.userRow(spoil.op, table.Row{
+				Key: spoil.Key, ETag: table.Any,
+				Props: table.Props{{Name: "Nonsense", Value: table.String("x")}},
+			})
 			require.Len(t, w.found(), 1)
 		})
 	}

@@ -68,7 +68,9 @@ func (b brokenBlobs) Get(ctx context.Context, container, name string) (got blob.
 	return got, err
 }
 
-func (b brokenBlobs) List(ctx context.Context, container, prefix string, limit int, next string) (page blob.Page, err error) {
+func (b brokenBlobs) List(ctx context.Context, container, prefix string, limit int,
+	next string,
+) (page blob.Page, err error) {
 	err = b.call(func() (err error) {
 		page, err = b.Store.List(ctx, container, prefix, limit, next)
 		return err
@@ -81,7 +83,9 @@ type brokenTables struct {
 	*breaker
 }
 
-func (b brokenTables) List(ctx context.Context, name string, r table.Range, limit int, next string) (page table.Page, err error) {
+func (b brokenTables) List(ctx context.Context, name string, r table.Range, limit int,
+	next string,
+) (page table.Page, err error) {
 	err = b.call(func() (err error) {
 		page, err = b.DB.List(ctx, name, r, limit, next)
 		return err
@@ -107,13 +111,17 @@ func keepable(t *testing.T) (*world, string) {
 
 func newBlobs(t *testing.T, w *world) blob.Store {
 	blobs := memory.NewBlobs(w.clock.Now)
-	require.NoError(t, blobs.Create(t.Context(), promptdb.BackupContainer)) // so that a run stopped at once can be looked at
+	// so that a run stopped at once can be looked at
+	require.NoError(t, blobs.Create(t.Context(), promptdb.BackupContainer))
 	return blobs
 }
 
 // keeping returns an instance that keeps backups.
 func (w *world) keeping(tables table.DB, blobs blob.Store) *promptdb.DB {
-	return promptdb.New(promptdb.Config{Store: tables, Blobs: blobs, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler)})
+	return promptdb.New(promptdb.Config{
+		Store: tables, Blobs: blobs, Tables: promptdb.DefaultTables(), Now: w.clock.Now,
+		Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 // keep runs Keep once over the tables of a world.

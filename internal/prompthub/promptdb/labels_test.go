@@ -86,14 +86,20 @@ func TestLabelsMoveAndComeBack(t *testing.T) {
 	undo := func() (map[string]int64, error) {
 		return w.UndoLabel(t.Context(), "ann", p.ID, "production", prompt.Actor{}, "")
 	}
-	for _, want := range []map[string]int64{{"production": 1, "other": 2}, {"production": 2, "other": 2}, {"production": 1, "other": 2}, {"other": 2}} {
+	for _, want := range []map[string]int64{
+		{"production": 1, "other": 2},
+		{"production": 2, "other": 2},
+		{"production": 1, "other": 2},
+		{"other": 2},
+	} {
 		labels, err := undo()
 		require.NoError(t, err)
 		require.Equal(t, want, labels)
 	}
 	_, err := undo()
 	require.Equal(t, fault.Conflict, fault.Of(err))
-	require.Equal(t, []string{"1>0 undone", "2>1 undone", "1>2 undone", "0>1 undone"}, w.history("ann", p, "production"))
+	require.Equal(t, []string{"1>0 undone", "2>1 undone", "1>2 undone", "0>1 undone"},
+		w.history("ann", p, "production"))
 	w.check()
 	// At most 50.
 	for i := range 49 {
@@ -192,8 +198,10 @@ func TestReadVersions(t *testing.T) {
 	w.write(p, "three")
 	number := func(n int64) string { return w.version("ann", p, promptdb.WantedVersion{Number: n}) }
 	label := func(l string) string { return w.version("ann", p, promptdb.WantedVersion{Label: l}) }
-	require.Equal(t, []string{"1 text of T", "2 two", "3 three", "none"}, []string{number(1), number(2), number(3), number(4)})
-	require.Equal(t, []string{"2 two", "3 three", "none"}, []string{label("production"), label("latest"), label("nosuch")})
+	require.Equal(t, []string{"1 text of T", "2 two", "3 three", "none"},
+		[]string{number(1), number(2), number(3), number(4)})
+	require.Equal(t, []string{"2 two", "3 three", "none"},
+		[]string{label("production"), label("latest"), label("nosuch")})
 	require.NoError(t, w.label(p, "production", 1))
 	require.Equal(t, "1 text of T", label("production"))
 	for limit := 1; limit < 5; limit++ {
@@ -291,7 +299,10 @@ func TestNothingBelowPublicFrom(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, map[string]int64{"moved": 4, "stable": 4}, labels)
 		require.EqualValues(t, 5, latest)
-		for label, want := range map[string]string{"early": "none", "production": "none", "moved": "4 public four", "latest": "5 public five"} {
+		for label, want := range map[string]string{
+			"early": "none", "production": "none",
+			"moved": "4 public four", "latest": "5 public five",
+		} {
 			require.Equal(t, want, w.version(viewer, p, promptdb.WantedVersion{Label: label}), label)
 		}
 		require.Empty(t, w.history(viewer, p, "early"))
@@ -316,7 +327,10 @@ func TestNothingBelowPublicFrom(t *testing.T) {
 	}
 	// Private again, it is gone; published again, earlier public versions stay private.
 	for _, v := range []prompt.Visibility{prompt.Private, prompt.Public} {
-		_, err = w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Visibility = v; return p, nil })
+		_, err = w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.Visibility = v
+			return p, nil
+		})
 		require.NoError(t, err)
 		require.Equal(t, "none", w.version("bob", p, promptdb.WantedVersion{Number: 4}))
 	}

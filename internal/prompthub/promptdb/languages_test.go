@@ -165,7 +165,8 @@ func TestLanguages(t *testing.T) {
 		found := 0
 		var missed []string
 		for _, q := range questions {
-			page, err := w.Find(t.Context(), promptdb.Search{Words: query(t, q.words), Text: true, Order: promptdb.Relevance}, "", 10)
+			page, err := w.Find(t.Context(),
+				promptdb.Search{Words: query(t, q.words), Text: true, Order: promptdb.Relevance}, "", 10)
 			require.NoError(t, err)
 			hit := false
 			for _, it := range page.Items {

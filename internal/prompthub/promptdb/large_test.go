@@ -69,7 +69,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 func newDistant(t *testing.T, takes time.Duration) (*promptdb.DB, *distant) {
 	store := &distant{DB: memory.NewTables(), takes: takes}
 	db := promptdb.New(promptdb.Config{
-		Store: store, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: memory.NewQueues(time.Now), Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { go f() }, Sleep: sleep,
 	})
 	require.NoError(t, db.Create(t.Context()))
@@ -80,7 +81,10 @@ func newDistant(t *testing.T, takes time.Duration) (*promptdb.DB, *distant) {
 func popular(t *testing.T, db *promptdb.DB, votes int, deletedAt time.Time) prompt.Prompt {
 	id, err := prompt.NewID(time.Now().Add(-time.Hour), zeros{})
 	require.NoError(t, err)
-	p := prompt.Prompt{ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: draft("popular", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), DeletedAt: deletedAt, Revision: 1}
+	p := prompt.Prompt{
+		ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: draft("popular", "text"),
+		CreatedAt: id.Time(), UpdatedAt: id.Time(), DeletedAt: deletedAt, Revision: 1,
+	}
 	likers := make([]prompt.UserID, votes)
 	for i := range likers {
 		likers[i] = prompt.UserID(fmt.Sprintf("voter %06d", i))
@@ -116,7 +120,8 @@ func TestSweepOfAPopularPrompt(t *testing.T) {
 		db, store := newDistant(t, takes)
 		p := popular(t, db, manyVotes, time.Time{})
 		last := promptdb.VoterRow(prompt.UserID(fmt.Sprintf("voter %06d", manyVotes-1)), p.ID, prompt.Like).Key
-		_, err := store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter, table.Op{Kind: table.Delete, Row: table.Row{Key: last, ETag: table.Any}})
+		_, err := store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter,
+			table.Op{Kind: table.Delete, Row: table.Row{Key: last, ETag: table.Any}})
 		require.NoError(t, err)
 		miscount(t, store, p)
 		store.away = true
@@ -134,7 +139,9 @@ func TestSweepOfAPopularPrompt(t *testing.T) {
 		require.LessOrEqual(t, longest, promptdb.JobEnds)
 		require.Greater(t, runs, 1, "else this test does not show that it goes on")
 		var left []string
-		_, err = db.Verify(t.Context(), func(d promptdb.Difference) { left = append(left, fmt.Sprint(d)) }, func(int) {})
+		_, err = db.Verify(t.Context(), func(d promptdb.Difference) {
+			left = append(left, fmt.Sprint(d))
+		}, func(int) {})
 		require.NoError(t, err)
 		require.Len(t, left, 1, "what is repaired is the voter's row")
 		require.Contains(t, left[0], "the votes are", "a tally is left to a person")
@@ -214,7 +221,11 @@ func TestFullPass(t *testing.T) {
 		_, err := db.BulkLoad(t.Context(), func(yield func(prompt.Prompt, []prompt.UserID) bool) {
 			for i := range n {
 				id, _ := prompt.NewID(from.Add(time.Duration(i)*time.Minute), zeros{})
-				p := prompt.Prompt{ID: id, AuthorID: prompt.UserID(fmt.Sprint("author ", i%1000)), AuthorName: "Ann", Draft: draft(fmt.Sprintf("Five words of title %d", i), "text", "data", "games"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+				p := prompt.Prompt{
+					ID: id, AuthorID: prompt.UserID(fmt.Sprint("author ", i%1000)), AuthorName: "Ann",
+					Draft:     draft(fmt.Sprintf("Five words of title %d", i), "text", "data", "games"),
+					CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+				}
 				if !yield(p, []prompt.UserID{"vera", prompt.UserID(fmt.Sprint("voter ", i%5000))}) {
 					return
 				}
@@ -239,6 +250,7 @@ func TestFullPass(t *testing.T) {
 		took := time.Since(began)
 		require.Less(t, took, 24*time.Hour)
 		t.Logf("%d prompts, %d rows: %d calls, %d runs of together %s (%.2f %% of a day), the pass took %s (%.0f %% of a day)",
-			n, rows, store.calls.Load(), runs, busy.Round(time.Second), 100*busy.Hours()/24, took.Round(time.Minute), 100*took.Hours()/24)
+			n, rows, store.calls.Load(), runs, busy.Round(time.Second), 100*busy.Hours()/24,
+			took.Round(time.Minute), 100*took.Hours()/24)
 	})
 }

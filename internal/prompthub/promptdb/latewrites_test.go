@@ -38,7 +38,9 @@ func TestLatePublish(t *testing.T) {
 		p := r.seeded(1)
 		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID))
 		require.Zero(t, r.publicRows(p.ID))
-		tk := r.start("publish", func(ctx context.Context, db *promptdb.DB) error { return toVisibility(prompt.Public)(ctx, db, p.ID) })
+		tk := r.start("publish", func(ctx context.Context, db *promptdb.DB) error {
+			return toVisibility(prompt.Public)(ctx, db, p.ID)
+		})
 		land := upTo(r, "write Prompts ").Delay(chaos.ErrKilled) // sent; the process dies
 		tk.process.Kill()
 		synctest.Wait()
@@ -76,7 +78,8 @@ func TestLateCommitOfAJob(t *testing.T) {
 		t.Log("job answers", job.err, "the commit lands", r.Now().Sub(commit.Sent), "after it was sent")
 		land()
 		if job.err != nil {
-			require.NoError(t, r.job(t.Context(), r.truth.Move, promptdb.QueueMoves, `{"v":1,"author":"ann","prompt":"`+string(p.ID)+`","voter":"vera"}`))
+			require.NoError(t, r.job(t.Context(), r.truth.Move, promptdb.QueueMoves,
+				`{"v":1,"author":"ann","prompt":"`+string(p.ID)+`","voter":"vera"}`))
 		}
 		r.rest()
 		r.Advance(5 * time.Minute)
@@ -121,7 +124,8 @@ func TestInsertOfVoterRow(t *testing.T) {
 		vv := promptdb.DefaultTables().VotesByVoter
 		for row, err := range table.All(t.Context(), r.store, vv, table.Range{Partition: "u|vera"}) {
 			require.NoError(t, err)
-			_, err := r.store.Write(t.Context(), vv, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+			_, err := r.store.Write(t.Context(), vv,
+				table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
 			require.NoError(t, err)
 		}
 		r.loseMessages(promptdb.QueueMoves)
@@ -150,7 +154,11 @@ func TestPurgeTakesKey(t *testing.T) {
 		make := func(entropy string) (prompt.Prompt, bool) {
 			id, err := prompt.NewID(r.Now(), strings.NewReader(entropy))
 			require.NoError(t, err)
-			p, isNew, err := r.truth.Add(t.Context(), prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Keyed", "text"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}, key)
+			p, isNew, err := r.truth.Add(t.Context(),
+				prompt.Prompt{
+					ID: id, AuthorID: "ann", Draft: draft("Keyed", "text"), CreatedAt: id.Time(),
+					UpdatedAt: id.Time(), Revision: 1,
+				}, key)
 			require.NoError(t, err)
 			return p, isNew
 		}
@@ -180,7 +188,8 @@ func TestSweepVoterRow(t *testing.T) {
 	vv := promptdb.DefaultTables().VotesByVoter
 	for row, err := range table.All(t.Context(), w.store, vv, table.Range{}) {
 		require.NoError(t, err)
-		_, err := w.store.Write(t.Context(), vv, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+		_, err := w.store.Write(t.Context(), vv,
+			table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
 		require.NoError(t, err)
 	}
 	for range 3 {
@@ -231,7 +240,10 @@ func TestPurgeStuck(t *testing.T) {
 	a := w.add("ann", draft("One", "text"))
 	b := w.add("ben", draft("Two", "image"))
 	for _, p := range []prompt.Prompt{a, b} {
-		_, err := w.Change(t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })
+		_, err := w.Change(t.Context(), p.AuthorID, p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.DeletedAt = w.clock.Now()
+			return p, nil
+		})
 		require.NoError(t, err)
 	}
 	w.run()
@@ -396,7 +408,9 @@ func TestLateRowOfAFailedJob(t *testing.T) {
 		r := newRing(t)
 		p := r.seeded(1)
 		own := "write " + promptdb.DefaultTables().VotesByVoter
-		vote := r.start("vote", func(ctx context.Context, db *promptdb.DB) error { return castVote(prompt.Like)(ctx, db, r, p) })
+		vote := r.start("vote", func(ctx context.Context, db *promptdb.DB) error {
+			return castVote(prompt.Like)(ctx, db, r, p)
+		})
 		for synctest.Wait(); !vote.settled(); synctest.Wait() {
 			for _, c := range r.Pending() {
 				if strings.HasPrefix(c.Label, own) {
@@ -519,7 +533,8 @@ func TestSweepLeavesTallies(t *testing.T) {
 	_, err := w.BulkLoad(t.Context(), likedByNobody([]prompt.Prompt{p}), 8)
 	require.NoError(t, err)
 	truth := func() table.Row {
-		row, err := w.store.Get(t.Context(), promptdb.DefaultTables().Prompts, table.Key{Partition: "u|ann", Row: string(p.ID)})
+		row, err := w.store.Get(t.Context(), promptdb.DefaultTables().Prompts,
+			table.Key{Partition: "u|ann", Row: string(p.ID)})
 		require.NoError(t, err)
 		return row
 	}
@@ -537,7 +552,9 @@ func TestRewriteWaitsForSeconds(t *testing.T) {
 		r := newRing(t)
 		p := r.seeded(1)
 		edit := startEdit(r, p)
-		rewrite := r.start("rewrite", func(ctx context.Context, db *promptdb.DB) error { return db.Rewrite(ctx, "ann", p.ID) })
+		rewrite := r.start("rewrite", func(ctx context.Context, db *promptdb.DB) error {
+			return db.Rewrite(ctx, "ann", p.ID)
+		})
 		for {
 			synctest.Wait()
 			calls := slices.DeleteFunc(r.Pending(), func(c *chaos.Call) bool { return c.Process != rewrite.process })

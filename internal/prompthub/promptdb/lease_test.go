@@ -27,7 +27,9 @@ func TestLeaseOutlastsLateWrites(t *testing.T) {
 		require.NoError(t, toVisibility(prompt.Private)(t.Context(), r.truth, p.ID))
 		require.NoError(t, r.drain())
 		r.Advance(2 * time.Minute)
-		publish := r.start("publish", func(ctx context.Context, db *promptdb.DB) error { return toVisibility(prompt.Public)(ctx, db, p.ID) })
+		publish := r.start("publish", func(ctx context.Context, db *promptdb.DB) error {
+			return toVisibility(prompt.Public)(ctx, db, p.ID)
+		})
 		last := upToLastSend(r, publish)
 		r.Advance(9800 * time.Millisecond)
 		land := last.Delay(chaos.ErrTimeout)

@@ -37,12 +37,14 @@ func TestMineAgreesWithAPlainFilter(t *testing.T) {
 			all = append(all, got)
 		}
 		f := promptdb.Filter{
-			Deleted:    rapid.Bool().Draw(rt, "deleted"),
-			Visibility: rapid.SampledFrom([]prompt.Visibility{"", prompt.Public, prompt.Private}).Draw(rt, "visibility"),
-			Tags:       rapid.SliceOfNDistinct(rapid.SampledFrom(someTags[:2]), 0, 1, rapid.ID).Draw(rt, "tags"),
-			Words:      query(t, rapid.SampledFrom([]string{"", "", "a", "tr", "提示"}).Draw(rt, "words")),
+			Deleted: rapid.Bool().Draw(rt, "deleted"),
+			Visibility: rapid.SampledFrom([]prompt.Visibility{"", prompt.Public, prompt.Private}).Draw(rt,
+				"visibility"),
+			Tags:  rapid.SliceOfNDistinct(rapid.SampledFrom(someTags[:2]), 0, 1, rapid.ID).Draw(rt, "tags"),
+			Words: query(t, rapid.SampledFrom([]string{"", "", "a", "tr", "提示"}).Draw(rt, "words")),
 		}
-		sort := rapid.SampledFrom([]promptdb.Sort{promptdb.ByNewest, promptdb.ByUpdated, promptdb.ByTitle}).Draw(rt, "sort")
+		sort := rapid.SampledFrom([]promptdb.Sort{promptdb.ByNewest, promptdb.ByUpdated, promptdb.ByTitle}).Draw(rt,
+			"sort")
 		all = slices.DeleteFunc(all, func(p prompt.Prompt) bool {
 			return p.Deleted() != f.Deleted || f.Visibility != "" && p.Visibility != f.Visibility ||
 				!hasAll(p.Tags, f.Tags) || !f.Words.Match(prompt.NormalizeTitle(p.Title))
@@ -61,7 +63,9 @@ func TestMineAgreesWithAPlainFilter(t *testing.T) {
 			want[i] = p.Title
 		}
 		limit := rapid.IntRange(1, 45).Draw(rt, "limit")
-		got := w.titles(limit, func(after string) (promptdb.Page, error) { return w.Mine(t.Context(), "ann", f, sort, after, limit) })
+		got := w.titles(limit, func(after string) (promptdb.Page, error) {
+			return w.Mine(t.Context(), "ann", f, sort, after, limit)
+		})
 		require.Equal(rt, want, got)
 	})
 }

@@ -29,7 +29,9 @@ func TestLaterMonthsAreListed(t *testing.T) {
 	want := []string{"of 2027-07-24", "of 2027-05-25", "of 2027-03-26", "of today", "of last year"}
 	other := w.another()
 	for _, limit := range []int{1, 2, 3, 10} {
-		require.Equal(t, want, w.titles(limit, func(after string) (promptdb.Page, error) { return other.Newest(t.Context(), after, limit) }))
+		require.Equal(t, want, w.titles(limit, func(after string) (promptdb.Page, error) {
+			return other.Newest(t.Context(), after, limit)
+		}))
 		require.Equal(t, want, w.newest(limit), "by the instance that listed them")
 	}
 }

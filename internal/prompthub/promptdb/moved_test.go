@@ -78,16 +78,19 @@ func TestMoveUser(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, prompt.UserID("ann"), account)
 	w.clock.Advance(time.Minute)
-	require.Equal(t, []string{"USER_MOVED", "USER_MOVED", "ann"}, []string{signIn(t, other, "ann"), signIn(t, other, "b"), signIn(t, other, "c")})
+	require.Equal(t, []string{"USER_MOVED", "USER_MOVED", "ann"},
+		[]string{signIn(t, other, "ann"), signIn(t, other, "b"), signIn(t, other, "c")})
 	w.moved("ann", "b")
 	w.clock.Advance(time.Minute)
-	require.Equal(t, []string{"USER_MOVED", "ann", "USER_MOVED"}, []string{signIn(t, other, "ann"), signIn(t, other, "b"), signIn(t, other, "c")})
+	require.Equal(t, []string{"USER_MOVED", "ann", "USER_MOVED"},
+		[]string{signIn(t, other, "ann"), signIn(t, other, "b"), signIn(t, other, "c")})
 	_, err = w.MoveUser(t.Context(), "ann", "ann")
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	_, err = w.MoveUser(t.Context(), "b", "ann")
 	require.NoError(t, err)
 	w.clock.Advance(time.Minute)
-	require.Equal(t, []string{"ann", "USER_MOVED", "USER_MOVED"}, []string{signIn(t, other, "ann"), signIn(t, other, "b"), signIn(t, other, "c")})
+	require.Equal(t, []string{"ann", "USER_MOVED", "USER_MOVED"},
+		[]string{signIn(t, other, "ann"), signIn(t, other, "b"), signIn(t, other, "c")})
 	w.check()
 }
 
@@ -147,7 +150,8 @@ func TestMovedInABackup(t *testing.T) {
 	require.NoError(t, restore(t.Context(), other.DB, bytes.NewReader(first.Bytes())))
 	require.Empty(t, other.found())
 	other.clock.Advance(time.Minute)
-	require.Equal(t, []string{"USER_MOVED", "USER_MOVED", "ann"}, []string{signIn(t, other.DB, "ann"), signIn(t, other.DB, "new|a/b"), signIn(t, other.DB, "newer")})
+	require.Equal(t, []string{"USER_MOVED", "USER_MOVED", "ann"},
+		[]string{signIn(t, other.DB, "ann"), signIn(t, other.DB, "new|a/b"), signIn(t, other.DB, "newer")})
 	_, err = other.Backup(t.Context(), &second, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, first.String(), second.String())

@@ -210,21 +210,30 @@ func TestVerifyFindsWhatDiffersInTheLibrary(t *testing.T) {
 		prefix string
 		mended bool
 	}{
-		"a name is gone":           {remove, "!name|", true},
-		"a name leads elsewhere":   {replaced("Version", table.Int64(9)), "!name|", true},
-		"the labels are gone":      {remove, "!labels|", true},
-		"the labels lag behind":    {replaced("LastVersion", table.Int64(1)), "!labels|", true},
-		"the latest version":       {remove, "!ver|{id}|9999999997", true},
-		"an older version":         {remove, "!ver|{id}|9999999998", false},
-		"a version was changed":    {replaced("PromptText", table.String("x")), "!ver|{id}|9999999998", false},
-		"a version of no prompt":   {moved("!ver|01ARZ3NDEKTSV4RRFFQ69G5FAV|9999999998", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), "!ver|", true},
+		"a name is gone":         {remove, "!name|", true},
+		"a name leads elsewhere": {replaced("Version", table.Int64(9)), "!name|", true},
+		"the labels are gone":    {remove, "!labels|", true},
+		"the labels lag behind":  {replaced("LastVersion", table.Int64(1)), "!labels|", true},
+		"the latest version":     {remove, "!ver|{id}|9999999997", true},
+		"an older version":       {remove, "!ver|{id}|9999999998", false},
+		"a version was changed":  {replaced("PromptText", table.String("x")), "!ver|{id}|9999999998", false},
+		"a version of no prompt": {
+			moved("!ver|01ARZ3NDEKTSV4RRFFQ69G5FAV|9999999998", "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+			"!ver|", true,
+		},
 		"a version of the future":  {moved("!ver|{id}|9999999990", "{id}"), "!ver|", true},
 		"a name of no prompt":      {moved("!name|stray", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), "!name|", true},
 		"a name that it never had": {moved("!name|stray", "{id}"), "!name|", true},
 		"an include is gone":       {remove, "!uses|", true},
 		"another include":          {replaced("Includes", table.String("name=a|version=7")), "!uses|", true},
-		"an include of no version": {moved("!uses|86f7e437faa5a7fce15d1ddcb9eaeaea|{id}|0000000007", "{id}"), "!uses|", true},
-		"an include of no text":    {moved("!uses|86f7e437faa5a7fce15d1ddcb9eaeaea|{id}|0000000001", "{id}"), "!uses|", true},
+		"an include of no version": {
+			moved("!uses|86f7e437faa5a7fce15d1ddcb9eaeaea|{id}|0000000007", "{id}"),
+			"!uses|", true,
+		},
+		"an include of no text": {
+			moved("!uses|86f7e437faa5a7fce15d1ddcb9eaeaea|{id}|0000000001", "{id}"),
+			"!uses|", true,
+		},
 		"a row of a later version": {moved("!later|{id}", "{id}"), "!name|", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +268,10 @@ func remove(_ *world, row table.Row) table.Op {
 
 func replaced(name string, v table.Value) func(*world, table.Row) table.Op {
 	return func(_ *world, row table.Row) table.Op {
-		return table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: name, Value: v}}}}
+		return table.Op{
+			Kind: table.Merge,
+			Row:  table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: name, Value: v}}},
+		}
 	}
 }
 

@@ -125,7 +125,8 @@ func TestVotesOnWhatIsGone(t *testing.T) {
 	for range 300 {
 		w.clock.Advance(time.Millisecond)
 		row := promptdb.VoterRow("ann", w.made("ann", draft("gone")).ID, prompt.Like)
-		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter, table.Op{Kind: table.Insert, Row: row})
+		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().VotesByVoter,
+			table.Op{Kind: table.Insert, Row: row})
 		require.NoError(t, err)
 	}
 	const limit = 20

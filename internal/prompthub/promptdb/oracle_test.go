@@ -59,7 +59,9 @@ func bySchema(store table.DB) []string {
 }
 
 var indexNames = []string{
-	"TagIndex", "TitleSearchIndex", "SearchLog", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex", "PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex", "DeletedPromptsIndex", "HiddenPromptsIndex",
+	"TagIndex", "TitleSearchIndex", "SearchLog", "PublicPromptsNewestIndex", "PublicPromptsMostLikedIndex",
+	"PublicPromptsHotIndex", "PublicPromptsBestIndex", "PublicPromptsTrendingIndex",
+	"DeletedPromptsIndex", "HiddenPromptsIndex",
 }
 
 type schema struct {
@@ -104,7 +106,8 @@ func (s *schema) has(name string, key table.Key, truth table.Row, props ...strin
 
 // summary are the properties of every index row of a prompt.
 var summary = []string{
-	"PromptId", "AuthorId", "AuthorName", "Title", "TitleNormalized", "Tags", "Visibility", "IsDeleted", "CreatedAt", "UpdatedAt", "Likes", "Dislikes", "Weight",
+	"PromptId", "AuthorId", "AuthorName", "Title", "TitleNormalized", "Tags", "Visibility", "IsDeleted", "CreatedAt",
+	"UpdatedAt", "Likes", "Dislikes", "Weight",
 }
 
 func (s *schema) prompt(row table.Row) {
@@ -121,10 +124,13 @@ func (s *schema) prompt(row table.Row) {
 	}
 	created := p.Get("CreatedAt").Time()
 	age := fmt.Sprintf("%019d|%s", int64(3155378975999999999)-dotNetTicks(created), id)
-	s.has("Prompts", table.Key{Partition: row.Partition, Row: "!mine|" + age}, row, append([]string{"DeletedAt", "HiddenAt", "HiddenReason"}, summary...)...)
-	s.has("PromptVotes", table.Key{Partition: "p|" + id, Row: "!prompt"}, row, "PromptId", "AuthorId", "Visibility", "IsDeleted")
+	s.has("Prompts", table.Key{Partition: row.Partition, Row: "!mine|" + age}, row,
+		append([]string{"DeletedAt", "HiddenAt", "HiddenReason"}, summary...)...)
+	s.has("PromptVotes", table.Key{Partition: "p|" + id, Row: "!prompt"}, row, "PromptId",
+		"AuthorId", "Visibility", "IsDeleted")
 	hidden := !p.Get("HiddenAt").Time().IsZero()
-	if at := (table.Key{Partition: "p|" + id, Row: "!prompt"}); s.rows["PromptVotes"][at].Props.Get("IsHidden").Bool() != hidden {
+	if at := (table.Key{Partition: "p|" + id, Row: "!prompt"}); s.rows["PromptVotes"][at].Props.Get(
+		"IsHidden").Bool() != hidden {
 		s.say("PromptVotes %s is wrong about hidden", at)
 	}
 	var likes, dislikes int64
@@ -140,15 +146,18 @@ func (s *schema) prompt(row table.Row) {
 		s.say("Prompts %s has the weight %q, its tally %q", row.Key, p.Get("Weight").Str(), written)
 	}
 	if likes != p.Get("Likes").Int() || dislikes != p.Get("Dislikes").Int() {
-		s.say("Prompts %s counts %d and %d, the tally %d and %d", row.Key, p.Get("Likes").Int(), p.Get("Dislikes").Int(), likes, dislikes)
+		s.say("Prompts %s counts %d and %d, the tally %d and %d", row.Key, p.Get("Likes").Int(),
+			p.Get("Dislikes").Int(), likes, dislikes)
 	}
 	public, gone := p.Get("Visibility").Str() == "public", p.Get("IsDeleted").Bool()
 	if gone {
 		day := p.Get("DeletedAt").Time().UTC().Format("20060102")
-		s.has("DeletedPromptsIndex", table.Key{Partition: "deleted|" + day, Row: id}, row, "PromptId", "AuthorId", "DeletedAt")
+		s.has("DeletedPromptsIndex", table.Key{Partition: "deleted|" + day, Row: id}, row,
+			"PromptId", "AuthorId", "DeletedAt")
 	}
 	if public && hidden && !gone {
-		s.has("HiddenPromptsIndex", table.Key{Partition: "hidden", Row: age}, row, append([]string{"HiddenAt", "HiddenReason"}, summary...)...)
+		s.has("HiddenPromptsIndex", table.Key{Partition: "hidden", Row: age}, row,
+			append([]string{"HiddenAt", "HiddenReason"}, summary...)...)
 	}
 	s.logged(row, public && !hidden && !gone, gone)
 	if public && !hidden && !gone {
@@ -182,7 +191,8 @@ func (s *schema) logged(row table.Row, listed, deleted bool) {
 		}
 		s.has("SearchLog", key, row, "PromptId", "AuthorId", "AuthorName", "Title", "Name", "Slug", "Tags", "Gone")
 		text := p.Get("Tags").Str() + " " + p.Get("PromptText").Str()
-		if got, want := wholes(inflated(s.rows["SearchLog"][key].Props.Get("Terms").Str())), wholes(strings.ReplaceAll(norm.NFKC.String(strings.ToLower(text)), "ß", "ss")); !slices.Equal(got, want) {
+		if got, want := wholes(inflated(s.rows["SearchLog"][key].Props.Get("Terms").Str())),
+			wholes(strings.ReplaceAll(norm.NFKC.String(strings.ToLower(text)), "ß", "ss")); !slices.Equal(got, want) {
 			s.say("SearchLog %s has the words %q, the truth %q", key, got, want)
 		}
 	}
@@ -199,9 +209,11 @@ func inflated(text string) string {
 
 // public asserts the rows of the public tables.
 func (s *schema) public(row table.Row, title, age string, created time.Time, score int64) {
-	s.has("PublicPromptsNewestIndex", table.Key{Partition: "pub|newest|" + created.UTC().Format("200601"), Row: age}, row, summary...)
+	s.has("PublicPromptsNewestIndex", table.Key{Partition: "pub|newest|" + created.UTC().Format("200601"), Row: age},
+		row, summary...)
 	bucket := fmt.Sprintf("pub|liked|%04d", 9999-min(max(score, 0)/10, 9999))
-	s.has("PublicPromptsMostLikedIndex", table.Key{Partition: bucket, Row: fmt.Sprintf("%010d|%s", 2147483647-score, age)}, row, summary...)
+	s.has("PublicPromptsMostLikedIndex",
+		table.Key{Partition: bucket, Row: fmt.Sprintf("%010d|%s", 2147483647-score, age)}, row, summary...)
 	s.ranks(row, age, created)
 	if tags := row.Props.Get("Tags").Str(); tags != "" {
 		for _, tag := range strings.Split(tags, ";") {
@@ -229,7 +241,10 @@ func (s *schema) ranks(row table.Row, age string, created time.Time) {
 		share := likes / n
 		bound := (share + 1.96*1.96/(2*n) - 1.96*math.Sqrt((share*(1-share)+1.96*1.96/(4*n))/n)) / (1 + 1.96*1.96/n)
 		percent := int(math.Floor(100*bound + 1e-9))
-		best = table.Key{Partition: fmt.Sprintf("pub|best|%02d", 10-percent/10), Row: fmt.Sprintf("%03d|%s", 100-percent, age)}
+		best = table.Key{
+			Partition: fmt.Sprintf("pub|best|%02d", 10-percent/10),
+			Row:       fmt.Sprintf("%03d|%s", 100-percent, age),
+		}
 	}
 	s.has("PublicPromptsBestIndex", best, row, summary...)
 	place := 0 // the most sevenths of a power of two that the sum reaches
@@ -245,7 +260,11 @@ func (s *schema) ranks(row table.Row, age string, created time.Time) {
 	if place < 0 {
 		week = -1
 	}
-	s.has("PublicPromptsTrendingIndex", table.Key{Partition: fmt.Sprintf("pub|trending|%04d", 9998-week), Row: fmt.Sprintf("%05d|%s", 50000-place, age)}, row, summary...)
+	s.has("PublicPromptsTrendingIndex",
+		table.Key{
+			Partition: fmt.Sprintf("pub|trending|%04d", 9998-week),
+			Row:       fmt.Sprintf("%05d|%s", 50000-place, age),
+		}, row, summary...)
 }
 
 // ofHour is the weight of a vote of an hour of the first week.
@@ -311,7 +330,8 @@ func (s *schema) votes() {
 		t := tallies[key.Partition]
 		if strings.HasPrefix(key.Row, "!tally|") {
 			tallies[key.Partition] = sum{
-				t.likes + row.Props.Get("Likes").Int(), t.dislikes + row.Props.Get("Dislikes").Int(), weigh(key.Partition+" tally", summed(row)),
+				t.likes + row.Props.Get("Likes").Int(), t.dislikes + row.Props.Get("Dislikes").Int(),
+				weigh(key.Partition+" tally", summed(row)),
 			}
 		}
 		if !strings.HasPrefix(key.Row, "u|") {
@@ -331,7 +351,10 @@ func (s *schema) votes() {
 		v.weight = weigh(key.Partition, weightOf(row))
 		votes[key.Partition] = v
 		id := row.Props.Get("PromptId").Str()
-		mirror := table.Key{Partition: "u|" + encoded(row.Props.Get("VoterId").Str()), Row: fmt.Sprintf("%019d|%s", int64(3155378975999999999)-ulidTicks(id), id)}
+		mirror := table.Key{
+			Partition: "u|" + encoded(row.Props.Get("VoterId").Str()),
+			Row:       fmt.Sprintf("%019d|%s", int64(3155378975999999999)-ulidTicks(id), id),
+		}
 		s.has("PromptVotesByVoter", mirror, row, "PromptId", "VoteValue", "UpdatedAt")
 		if got := s.rows["PromptVotesByVoter"][mirror].Props.Get("AuthorId").Str(); got != authors[key.Partition] {
 			s.say("PromptVotesByVoter %s says the author is %q", mirror, got)
@@ -378,7 +401,8 @@ func ulidTicks(id string) int64 {
 func encoded(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r <= ' ' || strings.ContainsRune(`/\#?%'|`, r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\uFFFD' {
+		if r <= ' ' || strings.ContainsRune(`/\#?%'|`, r) || unicode.IsControl(r) || r == '\u2028' ||
+			r == '\u2029' || r == '\uFFFD' {
 			for _, c := range []byte(string(r)) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}
@@ -458,7 +482,8 @@ func mixed(w *world) []prompt.Prompt {
 		all = append(all, p)
 		for v := range i {
 			if i&1 == 0 {
-				w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[v%3])
+				w.vote(prompt.UserID(fmt.Sprintf("voter %d", v)), p.ID,
+					[]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[v%3])
 			}
 		}
 		if i == 8 {
@@ -517,21 +542,26 @@ func TestSchemaOracle(t *testing.T) {
 			prop := row.Props[i%len(row.Props)]
 			for what, op := range map[string]table.Op{
 				"without": {Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}},
-				"changed " + prop.Name: {Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
-					{Name: prop.Name, Value: other(prop.Value)},
-				}}},
+				"changed " + prop.Name: {
+					Kind: table.Merge,
+					Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{
+						{Name: prop.Name, Value: other(prop.Value)},
+					}},
+				},
 			} {
 				w.must(name, op)
 				bySchema, byVerify := bySchema(w.store), w.verified()
 				w.must(name, table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
 				tried++
 				if len(bySchema) > 0 {
-					require.NotEmpty(t, byVerify, "%s %s %s: Verify finds nothing, the schema %v", name, row.Key, what, bySchema)
+					require.NotEmpty(t, byVerify, "%s %s %s: Verify finds nothing, the schema %v",
+						name, row.Key, what, bySchema)
 				}
 				// names, versions and labels
 				beyond := name == "Prompts" && row.Row[0] == '!' && !strings.HasPrefix(row.Row, "!mine|")
 				if len(byVerify) > 0 && len(bySchema) == 0 && !beyond {
-					require.NotContains(t, named, strings.TrimPrefix(what, "changed "), "%s %s: Verify alone finds %v", name, row.Key, byVerify)
+					require.NotContains(t, named, strings.TrimPrefix(what, "changed "),
+						"%s %s: Verify alone finds %v", name, row.Key, byVerify)
 				}
 			}
 		}

@@ -71,7 +71,8 @@ func TestSearchTellsNothingOfWhatIsNotShown(t *testing.T) {
 		for i := range rapid.IntRange(1, 8).Draw(rt, "shown") {
 			d := prompt.Draft{
 				Title: fmt.Sprint(text(known, "title"), " ", i), Text: text(known, "text"),
-				Visibility: rapid.SampledFrom([]prompt.Visibility{prompt.Public, prompt.Public, prompt.Private}).Draw(rt, "visibility"),
+				Visibility: rapid.SampledFrom([]prompt.Visibility{prompt.Public, prompt.Public, prompt.Private}).Draw(
+					rt, "visibility"),
 			}
 			for _, w := range worlds {
 				w.add("bob", d)
@@ -108,11 +109,13 @@ func TestSearchTellsNothingOfWhatIsNotShown(t *testing.T) {
 			want := promptdb.Search{
 				Words: q, Text: rapid.Bool().Draw(rt, "in texts"), Order: rapid.SampledFrom(orders()).Draw(rt, "order"),
 			}
-			if (want.Order == promptdb.Relevance || want.Order == promptdb.Newest) && rapid.Bool().Draw(rt, "signed in") {
+			if (want.Order == promptdb.Relevance || want.Order == promptdb.Newest) &&
+				rapid.Bool().Draw(rt, "signed in") {
 				want.Scopes = []promptdb.Scope{{}, {Owner: "bob"}}
 			}
 			require.Equal(rt, without.tells(without.DB, want), with.tells(with.DB, want), "%q %+v", words, want)
-			require.Equal(rt, without.tells(readers[1], want), with.tells(readers[0], want), "%q of another instance", words)
+			require.Equal(rt, without.tells(readers[1], want), with.tells(readers[0], want),
+				"%q of another instance", words)
 		}
 	})
 }
@@ -121,14 +124,18 @@ func TestSearchTellsNothingOfWhatIsNotShown(t *testing.T) {
 // private, new, edited or restored, by its words, by forms of them and by slips.
 func TestOwnWriteIsFound(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]*world{"in steps": newWorldOn(t, memory.NewTables()), "in one transaction": newWholeWorld(t)} {
+	for name, w := range map[string]*world{
+		"in steps":           newWorldOn(t, memory.NewTables()),
+		"in one transaction": newWholeWorld(t),
+	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range 30 {
 				w.add("bob", draft(fmt.Sprint("Filler ", i)))
 			}
 			find := func(words string) (titles []string) {
 				want := promptdb.Search{
-					Words: query(t, words), Text: true, Order: promptdb.Relevance, Scopes: []promptdb.Scope{{}, {Owner: "ann"}},
+					Words: query(t, words), Text: true, Order: promptdb.Relevance,
+					Scopes: []promptdb.Scope{{}, {Owner: "ann"}},
 				}
 				return w.tells(w.DB, want).Titles
 			}
@@ -163,7 +170,8 @@ func TestOwnWritesWaitForASearch(t *testing.T) {
 	w := newWholeWorld(t)
 	find := func(words string) []string {
 		return w.titles(20, func(after string) (promptdb.Page, error) {
-			return w.Find(t.Context(), promptdb.Search{Words: query(t, words), Text: true, Order: promptdb.Newest}, after, 20)
+			return w.Find(t.Context(), promptdb.Search{Words: query(t, words), Text: true, Order: promptdb.Newest},
+				after, 20)
 		})
 	}
 	require.Empty(t, find("number"))
@@ -240,7 +248,8 @@ func TestListsDoNotLoad(t *testing.T) {
 	require.Zero(t, store.calls[log])
 	search := func() {
 		t.Helper()
-		page, err := db.Find(t.Context(), promptdb.Search{Words: query(t, "common"), Text: true, Order: promptdb.Relevance}, "", 20)
+		page, err := db.Find(t.Context(),
+			promptdb.Search{Words: query(t, "common"), Text: true, Order: promptdb.Relevance}, "", 20)
 		require.NoError(t, err)
 		require.Len(t, page.Items, 20)
 	}

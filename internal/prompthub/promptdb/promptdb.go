@@ -95,7 +95,10 @@ func New(c Config) *DB {
 	if c.Count == nil {
 		c.Count = func(context.Context, string, int) {}
 	}
-	rows := &rowstore.Store{DB: c.Store, Now: c.Now, Log: c.Log, Sleep: c.Sleep, Random: c.Jitter, Background: c.Background}
+	rows := &rowstore.Store{
+		DB: c.Store, Now: c.Now, Log: c.Log, Sleep: c.Sleep,
+		Random: c.Jitter, Background: c.Background,
+	}
 	r := truth.New(rows, c.Tables.Prefixed(), c.Quota)
 	indexes := scopes.New(r, c.SearchMemory)
 	q := query.New(r, indexes)
@@ -107,7 +110,8 @@ func New(c Config) *DB {
 	v := verify.New(r, w, q, a, c.Load)
 	v.EventsFor = c.EventsFor
 	return &DB{
-		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a, Learner: learn.New(r, q, indexes, a), Verifier: v,
+		Reader: r, Committer: w, Queries: q, Scopes: indexes, Accounts: a,
+		Learner: learn.New(r, q, indexes, a), Verifier: v,
 		Eraser: erase.New(r, w, a, v, indexes), Backups: backup.New(r, a, v, c.Blobs),
 		prefix: c.Tables.Prefix,
 	}

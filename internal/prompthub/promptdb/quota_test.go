@@ -125,11 +125,13 @@ func TestUsageIsKept(t *testing.T) {
 	require.NoError(t, restore(t.Context(), other.DB, strings.NewReader(w.backup())))
 	require.Equal(t, want, other.usage("ann"))
 
-	for row, err := range table.All(t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Prefix("u|ann", "!labels|")) {
+	for row, err := range table.All(t.Context(), w.store, promptdb.DefaultTables().Prompts,
+		table.Prefix("u|ann", "!labels|")) {
 		require.NoError(t, err)
-		_, err = w.store.Write(t.Context(), promptdb.DefaultTables().Prompts, table.Op{Kind: table.Merge, Row: table.Row{
-			Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "Bytes", Value: table.Int64(7)}},
-		}})
+		_, err = w.store.Write(t.Context(), promptdb.DefaultTables().Prompts,
+			table.Op{Kind: table.Merge, Row: table.Row{
+				Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "Bytes", Value: table.Int64(7)}},
+			}})
 		require.NoError(t, err)
 	}
 	require.NotEqual(t, want, w.usage("ann"))
@@ -144,7 +146,13 @@ func TestQuotaOfFavorites(t *testing.T) {
 	p := w.add("ann", draft("Liked"))
 	rows := make([]table.Op, 0, table.MaxBatch)
 	for i := range promptdb.MaxFavorites {
-		rows = append(rows, table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "u|bob", Row: fmt.Sprintf("%06d", i)}, Props: table.Props{{Name: "PromptId", Value: table.String("x")}}}})
+		rows = append(rows, table.Op{
+			Kind: table.Insert,
+			Row: table.Row{
+				Key:   table.Key{Partition: "u|bob", Row: fmt.Sprintf("%06d", i)},
+				Props: table.Props{{Name: "PromptId", Value: table.String("x")}},
+			},
+		})
 		if len(rows) == table.MaxBatch {
 			_, err := w.store.Write(t.Context(), promptdb.DefaultTables().Favorites, rows...)
 			require.NoError(t, err)

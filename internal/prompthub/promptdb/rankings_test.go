@@ -89,7 +89,8 @@ func TestMovesPerThousandLikes(t *testing.T) {
 func TestRankKeysKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	draw := func(t *rapid.T, name string) prompt.Prompt {
-		at := time.UnixMilli(rapid.OneOf(rapid.Int64Range(0, 253402300799999), rapid.Int64Range(1.7e12, 1.8e12)).Draw(t, name+" made"))
+		at := time.UnixMilli(rapid.OneOf(rapid.Int64Range(0, 253402300799999),
+			rapid.Int64Range(1.7e12, 1.8e12)).Draw(t, name+" made"))
 		votes := rapid.OneOf(rapid.Int32Range(0, 5), rapid.Int32Range(0, 1<<30))
 		return withVotes(t, at, votes.Draw(t, name+" likes"), votes.Draw(t, name+" dislikes"))
 	}
@@ -98,7 +99,8 @@ func TestRankKeysKeepTheOrder(t *testing.T) {
 		hotA, bestA := rankKeys(t, a)
 		hotB, bestB := rankKeys(t, b)
 		keysSort(t, "PublicPromptsHotIndex", []prompt.Prompt{a, b}, []table.Key{hotA, hotB}, hotness(a) > hotness(b))
-		keysSort(t, "PublicPromptsBestIndex", []prompt.Prompt{a, b}, []table.Key{bestA, bestB}, a.ID != b.ID && better(a, b) < 0)
+		keysSort(t, "PublicPromptsBestIndex", []prompt.Prompt{a, b}, []table.Key{bestA, bestB},
+			a.ID != b.ID && better(a, b) < 0)
 	})
 }
 
@@ -142,7 +144,9 @@ func TestOrdersStayAsTimePasses(t *testing.T) {
 				want = append(want, p.Title)
 			}
 			for _, limit := range []int{1, 7, 100} {
-				require.Equal(t, want, w.titles(limit, func(after string) (promptdb.Page, error) { return w.Ranked(t.Context(), order, after, limit) }), "%s, limit %d", order, limit)
+				require.Equal(t, want, w.titles(limit, func(after string) (promptdb.Page, error) {
+					return w.Ranked(t.Context(), order, after, limit)
+				}), "%s, limit %d", order, limit)
 			}
 		}
 		w.clock.Advance(365 * 24 * time.Hour)
@@ -178,15 +182,18 @@ func TestTrendingKeys(t *testing.T) {
 		tally          prompt.Tally
 		partition, row string
 	}{
-		"no votes":               {prompt.Tally{}, "pub|trending|9998", "50000"},
-		"one":                    {casts(cast(1, at)), "pub|trending|9899", "49307"},
-		"two":                    {casts(cast(1, at), cast(1, at)), "pub|trending|9898", "49300"},
-		"one a week later":       {casts(cast(1, at.AddDate(0, 0, 7))), "pub|trending|9898", "49300"},
-		"one a day later":        {casts(cast(1, at.AddDate(0, 0, 1))), "pub|trending|9899", "49306"},
-		"a like and a dislike":   {casts(cast(1, at), cast(-1, at)), "pub|trending|9998", "50000"},
-		"a dislike":              {casts(cast(-1, at)), "pub|trending|9999", "50693"},
-		"a newer dislike":        {casts(cast(1, at), cast(-1, at.AddDate(0, 0, 7))), "pub|trending|9999", "50693"},
-		"less than a first vote": {casts(cast(1, time.Unix(1704067200+3600, 0)), cast(-1, time.Unix(1704067200, 0))), "pub|trending|9998", "50000"},
+		"no votes":             {prompt.Tally{}, "pub|trending|9998", "50000"},
+		"one":                  {casts(cast(1, at)), "pub|trending|9899", "49307"},
+		"two":                  {casts(cast(1, at), cast(1, at)), "pub|trending|9898", "49300"},
+		"one a week later":     {casts(cast(1, at.AddDate(0, 0, 7))), "pub|trending|9898", "49300"},
+		"one a day later":      {casts(cast(1, at.AddDate(0, 0, 1))), "pub|trending|9899", "49306"},
+		"a like and a dislike": {casts(cast(1, at), cast(-1, at)), "pub|trending|9998", "50000"},
+		"a dislike":            {casts(cast(-1, at)), "pub|trending|9999", "50693"},
+		"a newer dislike":      {casts(cast(1, at), cast(-1, at.AddDate(0, 0, 7))), "pub|trending|9999", "50693"},
+		"less than a first vote": {
+			casts(cast(1, time.Unix(1704067200+3600, 0)), cast(-1, time.Unix(1704067200, 0))),
+			"pub|trending|9998", "50000",
+		},
 	} {
 		p := withVotes(t, at, 0, 0)
 		p.Tally = tt.tally
@@ -204,14 +211,16 @@ func TestTrendingKeysKeepTheOrder(t *testing.T) {
 	draw := func(t *rapid.T, name string) prompt.Prompt {
 		p := withVotes(t, time.UnixMilli(rapid.Int64Range(1.7e12, 1.8e12).Draw(t, name+" made")), 0, 0)
 		for range rapid.IntRange(0, 6).Draw(t, name+" votes") {
-			at := time.UnixMilli(rapid.OneOf(rapid.Int64Range(0, 253402300799999), rapid.Int64Range(1.7e12, 1.8e12)).Draw(t, "at"))
+			at := time.UnixMilli(rapid.OneOf(rapid.Int64Range(0, 253402300799999),
+				rapid.Int64Range(1.7e12, 1.8e12)).Draw(t, "at"))
 			p.Tally = p.Add(prompt.Cast{}, cast(rapid.SampledFrom([]prompt.Vote{-1, 1, 1}).Draw(t, "vote"), at))
 		}
 		return p
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t, "a"), draw(t, "b")
-		keysSort(t, "PublicPromptsTrendingIndex", []prompt.Prompt{a, b}, []table.Key{trendOf(t, a), trendOf(t, b)}, a.ID != b.ID && trendier(a, b) < 0)
+		keysSort(t, "PublicPromptsTrendingIndex", []prompt.Prompt{a, b}, []table.Key{trendOf(t, a), trendOf(t, b)},
+			a.ID != b.ID && trendier(a, b) < 0)
 	})
 }
 
@@ -278,12 +287,18 @@ func TestForgedRanks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hot, best := rankKeys(t, withVotes(t, time.Unix(1763683200, 0), 5, 0))
-	for _, after := range []string{"x", "|", hot.Row, best.Row, "100000" + hot.Row[10:], "00000" + hot.Row[10:], "-1000" + hot.Row[10:], "+0000" + hot.Row[10:]} {
+	for _, after := range []string{
+		"x", "|", hot.Row, best.Row, "100000" + hot.Row[10:], "00000" + hot.Row[10:],
+		"-1000" + hot.Row[10:], "+0000" + hot.Row[10:],
+	} {
 		_, err := w.Ranked(t.Context(), promptdb.Trending, after, 5)
 		require.ErrorContains(t, err, "the cursor is not one that this list gave out", after)
 	}
 	for _, order := range []promptdb.Order{promptdb.Hot, promptdb.Best} {
-		for _, after := range []string{"x", "|", "h", "h|", "101" + best.Row[3:], "-01" + best.Row[3:], "+79" + best.Row[3:], "h" + best.Row, "9999999999999999999" + hot.Row[10:], "00" + hot.Row} {
+		for _, after := range []string{
+			"x", "|", "h", "h|", "101" + best.Row[3:], "-01" + best.Row[3:],
+			"+79" + best.Row[3:], "h" + best.Row, "9999999999999999999" + hot.Row[10:], "00" + hot.Row,
+		} {
 			_, err := w.Ranked(t.Context(), order, after, 5)
 			require.ErrorContains(t, err, "the cursor is not one that this list gave out", "%s %q", order, after)
 		}

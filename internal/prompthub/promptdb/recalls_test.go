@@ -23,7 +23,9 @@ type duringVersions struct {
 	do func()
 }
 
-func (d *duringVersions) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (d *duringVersions) List(ctx context.Context, name string, r table.Range, limit int,
+	next string,
+) (table.Page, error) {
 	page, err := d.DB.List(ctx, name, r, limit, next)
 	if do := d.do; do != nil && strings.HasPrefix(r.From, "!ver|") && len(page.Rows) > 0 {
 		d.do = nil
@@ -136,7 +138,11 @@ func TestRecallAfterManyMoves(t *testing.T) {
 			var ops []table.Op
 			for range 100 {
 				at = at.Add(time.Second)
-				ops = append(ops, table.Op{Kind: table.Insert, Row: rows.MoveRow("ann", p.ID, prompt.Move{Label: "other", From: 1, To: 2, Change: prompt.Change{By: "ann", At: at}})})
+				ops = append(ops, table.Op{
+					Kind: table.Insert,
+					Row: rows.MoveRow("ann", p.ID,
+						prompt.Move{Label: "other", From: 1, To: 2, Change: prompt.Change{By: "ann", At: at}}),
+				})
 			}
 			_, err := store.Write(t.Context(), promptdb.DefaultTables().Prompts, ops...)
 			require.NoError(t, err)
@@ -168,7 +174,9 @@ type countedMoves struct {
 	pages int
 }
 
-func (c *countedMoves) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (c *countedMoves) List(ctx context.Context, name string, r table.Range, limit int,
+	next string,
+) (table.Page, error) {
 	if strings.HasPrefix(cmp.Or(r.From, r.After), "!moves|") {
 		c.pages++
 	}
@@ -184,10 +192,15 @@ func TestRecallWithoutLabelsRow(t *testing.T) {
 		row string
 		op  table.Op
 	}{
-		"the labels row is lost":          {"!labels|", table.Op{Kind: table.Delete}},
-		"the labels row says nothing":     {"!labels|", table.Op{Kind: table.Merge, Row: table.Row{Props: none}}},
-		"the row of the version is lost":  {"!ver|", table.Op{Kind: table.Delete}},
-		"the row of the version is wrong": {"!ver|", table.Op{Kind: table.Merge, Row: table.Row{Props: table.Props{{Name: "ContentHash", Value: table.String("x")}}}}},
+		"the labels row is lost":         {"!labels|", table.Op{Kind: table.Delete}},
+		"the labels row says nothing":    {"!labels|", table.Op{Kind: table.Merge, Row: table.Row{Props: none}}},
+		"the row of the version is lost": {"!ver|", table.Op{Kind: table.Delete}},
+		"the row of the version is wrong": {
+			"!ver|", table.Op{
+				Kind: table.Merge,
+				Row:  table.Row{Props: table.Props{{Name: "ContentHash", Value: table.String("x")}}},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorldOn(t, memory.NewTables())

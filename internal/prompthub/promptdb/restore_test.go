@@ -78,7 +78,9 @@ func TestRestoreTogether(t *testing.T) {
 	for i, w := range []*world{newWorldOn(t, memory.NewTables()), newWholeWorld(t)} {
 		w.clock.Advance(from.clock.Now().Sub(w.clock.Now()))
 		prompts := 0
-		_, err := w.Restore(t.Context(), bytes.NewReader(backup.Bytes()), func(d promptdb.Difference) { t.Error(d) }, func(int) {}, func(n int) { prompts = n })
+		_, err := w.Restore(t.Context(), bytes.NewReader(backup.Bytes()), func(d promptdb.Difference) {
+			t.Error(d)
+		}, func(int) {}, func(n int) { prompts = n })
 		require.NoError(t, err)
 		require.Positive(t, prompts)
 		require.NoError(t, w.Ready(t.Context()))
@@ -88,7 +90,9 @@ func TestRestoreTogether(t *testing.T) {
 		for _, name := range promptdb.DefaultTables().All() {
 			for row, err := range table.All(t.Context(), w.store, name, table.Range{}) {
 				require.NoError(t, err)
-				row.Props = slices.DeleteFunc(row.Props, func(p table.Prop) bool { return slices.Contains([]string{"ProjectedAt", "LoggedAt"}, p.Name) })
+				row.Props = slices.DeleteFunc(row.Props, func(p table.Prop) bool {
+					return slices.Contains([]string{"ProjectedAt", "LoggedAt"}, p.Name)
+				})
 				key, _ := unstamped(row.Key, row.Props)
 				all[i] = append(all[i], fmt.Sprint(name, key, row.Props))
 			}

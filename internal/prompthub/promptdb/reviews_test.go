@@ -46,7 +46,8 @@ func withProposal(r *ring, p *prompt.Prompt) {
 func approve(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
 	one, err := db.Proposal(ctx, shelf, p.ID, 1)
 	if err == nil {
-		_, err = db.Review(ctx, about(p.ID, catPublishes), 1, prompt.Review{Verdict: prompt.Approve, Version: 2, Digest: one.Digest}, anybodyCounts)
+		_, err = db.Review(ctx, about(p.ID, catPublishes), 1,
+			prompt.Review{Verdict: prompt.Approve, Version: 2, Digest: one.Digest}, anybodyCounts)
 	}
 	if fault.CodeOf(err) == prompt.ProposalClosed {
 		return nil
@@ -55,7 +56,9 @@ func approve(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) err
 }
 
 func reject(ctx context.Context, db *promptdb.DB, _ *ring, p prompt.Prompt) error {
-	_, err := db.CloseProposal(ctx, about(p.ID, catPublishes), 1, func(prompt.Proposal) (prompt.ProposalState, error) { return prompt.Rejected, nil })
+	_, err := db.CloseProposal(ctx, about(p.ID, catPublishes), 1, func(prompt.Proposal) (prompt.ProposalState, error) {
+		return prompt.Rejected, nil
+	})
 	if fault.CodeOf(err) == prompt.ProposalClosed {
 		return nil
 	}
@@ -130,11 +133,15 @@ func TestNoWayAroundARule(t *testing.T) {
 	}
 	for name, try := range map[string]func(w *world, id prompt.ID) error{
 		"moved": func(w *world, id prompt.ID) error {
-			_, err := w.SetLabels(t.Context(), shelf, id, []string{"staging", prompt.Production}, 3, catPublishes, allow)
+			_, err := w.SetLabels(t.Context(), shelf, id, []string{"staging", prompt.Production}, 3,
+				catPublishes, allow)
 			return err
 		},
 		"saved with it": func(w *world, id prompt.ID) error {
-			return edit(w, id, func(p *prompt.Prompt) { move(p, ""); p.Text, p.Labels = "four", []string{prompt.Production} })
+			return edit(w, id, func(p *prompt.Prompt) {
+				move(p, "")
+				p.Text, p.Labels = "four", []string{prompt.Production}
+			})
 		},
 		"created with it": func(w *world, _ prompt.ID) error {
 			d := draft("Another")
@@ -300,7 +307,8 @@ func TestStaleProposals(t *testing.T) {
 			_, err = w.Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, 1, "")
 			require.Equal(t, prompt.ProposalIsOpen, fault.CodeOf(err))
 			require.NoError(t, change(w, p))
-			_, err = w.Review(t.Context(), about(p.ID, catPublishes), open.Number, prompt.Review{Verdict: prompt.Approve, Version: 3, Digest: open.Digest}, anybodyCounts)
+			_, err = w.Review(t.Context(), about(p.ID, catPublishes), open.Number,
+				prompt.Review{Verdict: prompt.Approve, Version: 3, Digest: open.Digest}, anybodyCounts)
 			require.Equal(t, prompt.ProposalIsStale, fault.CodeOf(err), err)
 			w.check()
 		})
@@ -344,7 +352,8 @@ func TestReviewsInABackup(t *testing.T) {
 	open, err := w.Propose(t.Context(), about(p.ID, annAuthors), prompt.Production, 3, "why")
 	require.NoError(t, err)
 	for _, verdict := range []prompt.Verdict{prompt.Changes, prompt.Comment} {
-		_, err := w.Review(t.Context(), about(p.ID, catPublishes), open.Number, prompt.Review{Verdict: verdict, Version: 3, Digest: open.Digest, Text: "so"}, anybodyCounts)
+		_, err := w.Review(t.Context(), about(p.ID, catPublishes), open.Number,
+			prompt.Review{Verdict: verdict, Version: 3, Digest: open.Digest, Text: "so"}, anybodyCounts)
 		require.NoError(t, err)
 	}
 	w.run()
@@ -374,8 +383,12 @@ func TestReviewsInABackup(t *testing.T) {
 func TestVerifyReviews(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(w *world, p prompt.Prompt, open prompt.Proposal){
-		"the row of an open one is gone": func(w *world, _ prompt.Prompt, _ prompt.Proposal) { w.damageRow("!open|", table.Delete, nil) },
-		"a proposal is gone":             func(w *world, _ prompt.Prompt, _ prompt.Proposal) { w.damageRow("!prop|", table.Delete, nil) },
+		"the row of an open one is gone": func(w *world, _ prompt.Prompt, _ prompt.Proposal) {
+			w.damageRow("!open|", table.Delete, nil)
+		},
+		"a proposal is gone": func(w *world, _ prompt.Prompt, _ prompt.Proposal) {
+			w.damageRow("!prop|", table.Delete, nil)
+		},
 		"it is said to be closed": func(w *world, _ prompt.Prompt, _ prompt.Proposal) {
 			w.damageRow("!prop|", table.Merge, table.Props{{Name: "State", Value: table.String("rejected")}})
 		},
@@ -389,7 +402,8 @@ func TestVerifyReviews(t *testing.T) {
 			_, err := w.SetLabels(t.Context(), shelf, p.ID, []string{prompt.Production}, 3, catPublishes, allow)
 			require.NoError(t, err)
 			w.damageRow("!ws", table.Merge, table.Props{
-				{Name: "Rules", Value: table.String(`[{"label":"production","names":"*","approvals":1}]`)}, {Name: "RulesAt", Value: table.Time(w.clock.Now().Add(-90 * time.Second))},
+				{Name: "Rules", Value: table.String(`[{"label":"production","names":"*","approvals":1}]`)},
+				{Name: "RulesAt", Value: table.Time(w.clock.Now().Add(-90 * time.Second))},
 			})
 			w.clock.Advance(time.Minute)
 		},
@@ -410,9 +424,11 @@ func TestVerifyReviews(t *testing.T) {
 // damageRow changes the first row of the workspace whose key begins so.
 func (w *world) damageRow(prefix string, kind table.Kind, props table.Props) {
 	w.t.Helper()
-	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Prefix("u|"+string(shelf), prefix)) {
+	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts,
+		table.Prefix("u|"+string(shelf), prefix)) {
 		require.NoError(w.t, err)
-		_, err = w.store.Write(w.t.Context(), promptdb.DefaultTables().Prompts, table.Op{Kind: kind, Row: table.Row{Key: row.Key, ETag: table.Any, Props: props}})
+		_, err = w.store.Write(w.t.Context(), promptdb.DefaultTables().Prompts,
+			table.Op{Kind: kind, Row: table.Row{Key: row.Key, ETag: table.Any, Props: props}})
 		require.NoError(w.t, err)
 		return
 	}
@@ -461,7 +477,8 @@ func TestNamesThatLeadThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.aRuled()
-	w.rules(prompt.LabelRule{Label: prompt.Production, Names: "scratch", Approvals: 0}, prompt.LabelRule{Label: prompt.Production, Names: "ruled", Approvals: 1})
+	w.rules(prompt.LabelRule{Label: prompt.Production, Names: "scratch", Approvals: 0},
+		prompt.LabelRule{Label: prompt.Production, Names: "ruled", Approvals: 1})
 	p, err := w.rename(p, "scratch")
 	require.NoError(t, err)
 	_, err = w.SetLabels(t.Context(), shelf, p.ID, []string{prompt.Production}, 3, catPublishes, allow)
@@ -506,7 +523,8 @@ func TestLabelThatCameBack(t *testing.T) {
 		require.NoError(t, err)
 	}
 	approve := func() error {
-		_, err := w.Review(t.Context(), about(p.ID, catPublishes), open.Number, prompt.Review{Verdict: prompt.Approve, Version: 3, Digest: open.Digest}, anybodyCounts)
+		_, err := w.Review(t.Context(), about(p.ID, catPublishes), open.Number,
+			prompt.Review{Verdict: prompt.Approve, Version: 3, Digest: open.Digest}, anybodyCounts)
 		return err
 	}
 	require.Equal(t, prompt.ProposalIsStale, fault.CodeOf(approve()))
@@ -602,7 +620,8 @@ func TestUnknownAuthors(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, open.Unsure)
 			for _, by := range []prompt.Actor{catPublishes, danPublishes} {
-				now, err := w.Review(t.Context(), about(p.ID, by), 1, prompt.Review{Verdict: prompt.Approve, Version: latest, Digest: open.Digest}, anybodyCounts)
+				now, err := w.Review(t.Context(), about(p.ID, by), 1,
+					prompt.Review{Verdict: prompt.Approve, Version: latest, Digest: open.Digest}, anybodyCounts)
 				require.NoError(t, err)
 				require.Equal(t, by == danPublishes, now.State == prompt.Merged)
 			}

@@ -157,7 +157,10 @@ func TestPurgeLeavesAKeyTakenOver(t *testing.T) {
 	key := &promptdb.Idempotency{Key: "k", Body: "b"}
 	first, _, err := w.Add(t.Context(), w.made("ann", draft("one")), key)
 	require.NoError(t, err)
-	_, err = w.Change(t.Context(), "ann", first.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.DeletedAt = w.clock.Now(); return p, nil })
+	_, err = w.Change(t.Context(), "ann", first.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		p.DeletedAt = w.clock.Now()
+		return p, nil
+	})
 	require.NoError(t, err)
 	w.clock.Advance(time.Millisecond)
 	second, made, err := w.Add(t.Context(), w.made("ann", draft("one")), key)
@@ -185,7 +188,10 @@ func TestRedriveStopped(t *testing.T) {
 				poison := queue.Poison(promptdb.QueueMoves)
 				_, err := r.queues.Send(t.Context(), poison, "m", 0)
 				require.NoError(t, err)
-				r.start("redrive", func(ctx context.Context, db *promptdb.DB) error { _, err := db.Redrive(ctx); return err })
+				r.start("redrive", func(ctx context.Context, db *promptdb.DB) error {
+					_, err := db.Redrive(ctx)
+					return err
+				})
 				for range n {
 					synctest.Wait()
 					r.Pending()[0].Pass()
@@ -209,8 +215,11 @@ func TestPurgeLeavesAlone(t *testing.T) {
 		with(deleted)(r, &p) // today
 		require.NoError(t, r.drain())
 		_, err := r.store.Write(t.Context(), "DeletedPromptsIndex", table.Op{Kind: table.Insert, Row: table.Row{
-			Key:   table.Key{Partition: "deleted|20200101", Row: string(p.ID)},
-			Props: table.Props{{Name: "PromptId", Value: table.String(string(p.ID))}, {Name: "AuthorId", Value: table.String("ann")}},
+			Key: table.Key{Partition: "deleted|20200101", Row: string(p.ID)},
+			Props: table.Props{
+				{Name: "PromptId", Value: table.String(string(p.ID))},
+				{Name: "AuthorId", Value: table.String("ann")},
+			},
 		}})
 		require.NoError(t, err)
 		n, err := r.truth.Purge(t.Context())
@@ -250,7 +259,10 @@ func TestTwoTakeAKeyOver(t *testing.T) {
 		add := func(ctx context.Context, db *promptdb.DB, entropy string) (prompt.Prompt, bool, error) {
 			id, err := prompt.NewID(r.Now(), strings.NewReader(entropy))
 			require.NoError(t, err)
-			return db.Add(ctx, prompt.Prompt{ID: id, AuthorID: "ann", Draft: draft("Keyed"), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}, key)
+			return db.Add(ctx, prompt.Prompt{
+				ID: id, AuthorID: "ann", Draft: draft("Keyed"), CreatedAt: id.Time(),
+				UpdatedAt: id.Time(), Revision: 1,
+			}, key)
 		}
 		p, _, err := add(t.Context(), r.truth, "first entropy")
 		require.NoError(t, err)

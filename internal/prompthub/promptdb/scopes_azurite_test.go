@@ -23,7 +23,8 @@ func TestTwoInstances(t *testing.T) {
 	require.NoError(t, err)
 	instance := func() *promptdb.DB {
 		return promptdb.New(promptdb.Config{
-			Store: account.Tables, Queues: account.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Store: account.Tables, Queues: account.Queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+			Log:        slog.New(slog.DiscardHandler),
 			Background: func(f func()) { go f() }, Sleep: sleep,
 		})
 	}
@@ -40,7 +41,8 @@ func TestTwoInstances(t *testing.T) {
 		id, err := prompt.NewID(time.Now(), rand.Reader)
 		require.NoError(t, err)
 		p := prompt.Prompt{
-			ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: draft(fmt.Sprintf("word%d", i)), CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+			ID: id, AuthorID: "ann", AuthorName: "Ann", Draft: draft(fmt.Sprintf("word%d", i)), CreatedAt: id.Time(),
+			UpdatedAt: id.Time(), Revision: 1,
 		}
 		require.False(t, finds(p))
 		_, _, err = one.Add(t.Context(), p, nil)
@@ -48,10 +50,14 @@ func TestTwoInstances(t *testing.T) {
 		began := time.Now()
 		require.Eventually(t, func() bool { return finds(p) }, 30*time.Second, 20*time.Millisecond)
 		found := time.Since(began)
-		_, err = one.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Visibility = prompt.Private; return p, nil })
+		_, err = one.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+			p.Visibility = prompt.Private
+			return p, nil
+		})
 		require.NoError(t, err)
 		began = time.Now()
 		require.Eventually(t, func() bool { return !finds(p) }, 30*time.Second, 20*time.Millisecond)
-		t.Logf("found after %v, gone after %v", found.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+		t.Logf("found after %v, gone after %v", found.Round(time.Millisecond),
+			time.Since(began).Round(time.Millisecond))
 	}
 }

@@ -76,7 +76,13 @@ func TestSnapshot(t *testing.T) {
 			if row.Row == "erased" {
 				continue
 			}
-			changed := table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: p.Name, Value: faulty(p.Value)}}}}
+			changed := table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: row.Key, ETag: table.Any,
+					Props: table.Props{{Name: p.Name, Value: faulty(p.Value)}},
+				},
+			}
 			w.must(state, changed)
 			require.GreaterOrEqual(t, loads(), 30, "%s of %s is damaged", p.Name, row.Row)
 			w.must(state, table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
@@ -154,7 +160,8 @@ func TestSnapshotWaitsForALoad(t *testing.T) {
 		w := newWorldOn(t, store)
 		w.add("ann", draft("A"))
 		db := promptdb.New(promptdb.Config{
-			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now,
+			Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
 		})
 		store.by(3 * time.Second)
 		n, err := db.KeepSnapshotFrom(t.Context(), 1)

@@ -123,7 +123,10 @@ func TestLogOfBadRows(t *testing.T) {
 		put := func(partition, key string, change func(table.Props)) {
 			props := append(table.Props{}, row.Props...)
 			change(props)
-			w.must(name, table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: partition, Row: key}, Props: props}})
+			w.must(name, table.Op{
+				Kind: table.Upsert,
+				Row:  table.Row{Key: table.Key{Partition: partition, Row: key}, Props: props},
+			})
 		}
 		set := func(name, value string) func(table.Props) {
 			return func(props table.Props) {
@@ -138,7 +141,8 @@ func TestLogOfBadRows(t *testing.T) {
 		put(row.Partition, "0"+row.Row, same)
 		put(row.Partition, "none", same)
 		put(row.Partition, strings.Replace(row.Row, string(p.ID), "01ARZ3NDEKTSV4RRFFQ69G5FAV", 1), set("Terms", "%"))
-		put(row.Partition, strings.Replace(row.Row, string(p.ID), "01ARZ3NDEKTSV4RRFFQ69G5FAW", 1), set("PromptId", "x"))
+		put(row.Partition, strings.Replace(row.Row, string(p.ID), "01ARZ3NDEKTSV4RRFFQ69G5FAW", 1),
+			set("PromptId", "x"))
 		put("s|999912|7", "3155378975999999999|"+string(p.ID), same)
 		put("s|x", "3155378975999999999|"+string(p.ID), same)
 		return p
@@ -188,8 +192,12 @@ func TestScopeLargerThanMemory(t *testing.T) {
 // bounded returns an instance whose indexes may take some bytes.
 func (w *world) bounded(memory int64) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler), SearchMemory: memory,
-		Background: func(f func()) { f() }, Sleep: func(_ context.Context, d time.Duration) error { w.clock.Advance(d); return nil },
+		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: w.clock.Now,
+		Log: slog.New(slog.DiscardHandler), SearchMemory: memory,
+		Background: func(f func()) { f() }, Sleep: func(_ context.Context, d time.Duration) error {
+			w.clock.Advance(d)
+			return nil
+		},
 	})
 }
 
@@ -202,7 +210,10 @@ func TestOwnersGoFirst(t *testing.T) {
 	text := strings.Repeat("some words of a text ", 100)
 	for _, owner := range []prompt.UserID{"ann", "bob", "cid"} {
 		for i := range 10 {
-			w.add(owner, prompt.Draft{Title: fmt.Sprint("Number ", i), Text: text + string(owner), Visibility: prompt.Private})
+			w.add(owner, prompt.Draft{
+				Title: fmt.Sprint("Number ", i),
+				Text:  text + string(owner), Visibility: prompt.Private,
+			})
 		}
 	}
 	w.add("ann", draft("Public"))
@@ -234,7 +245,8 @@ func TestSearchWaitsForALoad(t *testing.T) {
 		w := newWorldOn(t, store)
 		p := w.add("ann", draft("A"))
 		db := promptdb.New(promptdb.Config{
-			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+			Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
 		})
 		store.by(3 * time.Second)
 		began := time.Now()
@@ -286,7 +298,10 @@ func TestRefusedCommitIsNotTold(t *testing.T) {
 	p := w.add("ann", draft("A"))
 	has(t, w.DB, promptdb.Scope{}, p)
 	refuse = true
-	_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Visibility = prompt.Private; return p, nil })
+	_, err := w.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+		p.Visibility = prompt.Private
+		return p, nil
+	})
 	require.Error(t, err)
 	titles, _ := has(t, w.DB, promptdb.Scope{}, p)
 	require.Equal(t, []string{"A"}, titles)
@@ -322,8 +337,14 @@ func TestLateRowsOfALongLook(t *testing.T) {
 		key := strings.Replace(row.Row, string(p.ID), string(id), 1)
 		stamp := w.clock.Now().Add(time.Duration(i+1) * time.Millisecond)
 		key = rowstore.Ascending(stamp) + key[strings.Index(key, "|"):]
-		props := table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "Gone", Value: table.Bool(true)}}
-		ops = append(ops, table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: row.Partition, Row: key}, Props: props}})
+		props := table.Props{
+			{Name: "PromptId", Value: table.String(string(id))},
+			{Name: "Gone", Value: table.Bool(true)},
+		}
+		ops = append(ops, table.Op{
+			Kind: table.Upsert,
+			Row:  table.Row{Key: table.Key{Partition: row.Partition, Row: key}, Props: props},
+		})
 	}
 	for some := range slices.Chunk(ops, table.MaxBatch) {
 		_, err := w.store.Write(t.Context(), promptdb.DefaultTables().SearchLog, some...)
@@ -382,7 +403,8 @@ func TestNoHitTwiceWhileLoading(t *testing.T) {
 		}
 		w.run()
 		cold := promptdb.New(promptdb.Config{
-			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
+			Store: store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+			Log: slog.New(slog.DiscardHandler), Background: func(f func()) { go f() },
 		})
 		for _, order := range orders() {
 			want := promptdb.Search{Words: query(t, "common"), Text: true, Order: order}

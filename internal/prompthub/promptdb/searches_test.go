@@ -112,7 +112,8 @@ func compareWithTruth(t *testing.T, store table.DB, ds []prompt.Draft, each, pag
 	for _, d := range ds {
 		p := w.add(searchers[rnd.IntN(len(searchers))], d)
 		for v := range rnd.IntN(5) {
-			w.vote(prompt.UserID(fmt.Sprint("v", v)), p.ID, []prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[rnd.IntN(3)])
+			w.vote(prompt.UserID(fmt.Sprint("v", v)), p.ID,
+				[]prompt.Vote{prompt.Like, prompt.Like, prompt.Dislike}[rnd.IntN(3)])
 		}
 		if how := rnd.IntN(12); how < 3 {
 			w.goes(p, how)
@@ -166,7 +167,10 @@ func newTruthIndex(all []prompt.Prompt) truthIndex {
 		x.scopes[promptdb.Scope{Owner: who}] = searchindex.New()
 	}
 	for _, p := range all {
-		d := searchindex.Doc{ID: p.ID, Author: p.AuthorID, AuthorName: p.AuthorName, Name: p.Name, Slug: p.Slug, Tags: p.Tags, Title: prompt.Terms(p.Title)}
+		d := searchindex.Doc{
+			ID: p.ID, Author: p.AuthorID, AuthorName: p.AuthorName, Name: p.Name, Slug: p.Slug,
+			Tags: p.Tags, Title: prompt.Terms(p.Title),
+		}
 		for _, part := range slices.Concat([]string{p.Description}, tagNames(p), []string{p.Content().Words()}) {
 			d.Text = append(d.Text, prompt.Terms(part)...)
 		}
@@ -192,7 +196,10 @@ func tagNames(p prompt.Prompt) (names []string) {
 
 // find returns what a search finds, in its order.
 func (x truthIndex) find(want promptdb.Search) (ids []prompt.ID) {
-	q := searchindex.Query{Words: want.Words, Tags: want.Tags, Author: want.Author, InTitle: !want.Text, Verbatim: want.Verbatim, All: !want.Text}
+	q := searchindex.Query{
+		Words: want.Words, Tags: want.Tags, Author: want.Author, InTitle: !want.Text,
+		Verbatim: want.Verbatim, All: !want.Text,
+	}
 	votes := want.Order != promptdb.Relevance && want.Order != promptdb.Newest
 	q.All, q.Newest = q.All || votes, want.Order == promptdb.Newest
 	asked := want.Scopes
@@ -272,7 +279,8 @@ func (w *world) walk(db *promptdb.DB, want promptdb.Search, limit int) []prompt.
 	after := ""
 	for range 10_000 {
 		page, err := db.Find(w.t.Context(), want, after, limit)
-		for try := 0; try < 5 && fault.Of(err) == fault.Unavailable; try++ { // as Azurite is now and then on a busy machine
+		// as Azurite is now and then on a busy machine
+		for try := 0; try < 5 && fault.Of(err) == fault.Unavailable; try++ {
 			page, err = db.Find(w.t.Context(), want, after, limit)
 		}
 		require.NoError(w.t, err)
@@ -357,7 +365,8 @@ func (w *world) compareWhileWriting(t *testing.T, of truthIndex, each, pages int
 				for _, id := range ids {
 					require.Contains(rt, may.prompts, id, "%q", want.Words)
 				}
-				require.Len(rt, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids), "%q finds a prompt twice", want.Words)
+				require.Len(rt, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids),
+					"%q finds a prompt twice", want.Words)
 				found += len(ids)
 				continue
 			}

@@ -24,7 +24,8 @@ func (w *world) similar(viewer prompt.UserID, text string, itself prompt.ID) (ti
 func TestSimilar(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	text := strings.Repeat("Some words that say what the assistant is to do with the letter it is given. ", 3) + "And others: one two three four five six."
+	text := strings.Repeat("Some words that say what the assistant is to do with the letter it is given. ", 3) +
+		"And others: one two three four five six."
 	d := draft("Public")
 	d.Text = text
 	public := w.add("ann", d)

@@ -14,7 +14,10 @@ import (
 // madeOf returns the file that a prompt is made of.
 func madeOf(t testing.TB, text string) *prompt.Source {
 	t.Helper()
-	s := &prompt.Source{Format: "markdown", File: "folder/a.md", Bytes: []byte(text), Extra: []string{"license", "a name"}}
+	s := &prompt.Source{
+		Format: "markdown", File: "folder/a.md", Bytes: []byte(text),
+		Extra: []string{"license", "a name"},
+	}
 	require.True(t, s.Kept())
 	return s
 }
@@ -45,7 +48,8 @@ func (w *world) sourced() prompt.Prompt {
 	w.write(p, "by hand")
 	// the same content once more, which is a version for the file's sake
 	w.edit("ann", p.ID, func(p *prompt.Prompt) {
-		p.Source, p.Visibility, p.Labels = madeOf(w.t, strings.Repeat("three ", 20_000)), prompt.Public, []string{"production"}
+		p.Source, p.Visibility, p.Labels = madeOf(w.t, strings.Repeat("three ", 20_000)),
+			prompt.Public, []string{"production"}
 	})
 	return p
 }
@@ -115,7 +119,10 @@ func TestLargestSource(t *testing.T) {
 	text, _ := w.source("ann", p.ID, 1)
 	require.Equal(t, string(random), text)
 	w.check()
-	for name, size := range map[string]int{"a.md": prompt.MaxSource + 1, strings.Repeat("a", 1001): 1, "\xff": 1, "a\x00": 1} {
+	for name, size := range map[string]int{
+		"a.md":                    prompt.MaxSource + 1,
+		strings.Repeat("a", 1001): 1, "\xff": 1, "a\x00": 1,
+	} {
 		s := &prompt.Source{File: name, Bytes: make([]byte, size)}
 		require.False(t, s.Kept(), "%.10q", name)
 	}
@@ -128,10 +135,22 @@ func TestSourcesAreMended(t *testing.T) {
 	for name, harm := range map[string]func(w *world, row table.Row){
 		"missing": func(w *world, row table.Row) { w.must("Prompts", table.Op{Kind: table.Delete, Row: row}) },
 		"broken": func(w *world, row table.Row) {
-			w.must("Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "Packed", Value: table.String("!")}}}})
+			w.must("Prompts", table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: row.Key, ETag: table.Any,
+					Props: table.Props{{Name: "Packed", Value: table.String("!")}},
+				},
+			})
 		},
 		"of another format": func(w *world, row table.Row) {
-			w.must("Prompts", table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "Format", Value: table.String("csv")}}}})
+			w.must("Prompts", table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: row.Key, ETag: table.Any,
+					Props: table.Props{{Name: "Format", Value: table.String("csv")}},
+				},
+			})
 		},
 		"of no version": func(w *world, row table.Row) {
 			row.Row, row.ETag = strings.Replace(row.Row, "|9999999998", "|9999999997", 1), ""

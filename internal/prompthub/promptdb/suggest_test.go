@@ -27,7 +27,8 @@ func (w *world) suggested(title, text string, has ...prompt.Tag) (tags []prompt.
 func TestSuggestTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	require.Equal(t, []prompt.Tag{"writing"}, w.suggested("Writing", "Carrots"), "nothing is near: what title and text name")
+	require.Equal(t, []prompt.Tag{"writing"}, w.suggested("Writing", "Carrots"),
+		"nothing is near: what title and text name")
 	var public []prompt.Prompt
 	for i := range 6 {
 		for tag, text := range map[prompt.Tag]string{"health": "Carrots and lettuce", "legal": "Contracts of parties"} {
@@ -71,7 +72,9 @@ func TestSuggestAmongRealPrompts(t *testing.T) {
 			continue
 		}
 		asked++
-		if slices.ContainsFunc(w.suggested(d.Title, d.Text), func(tag prompt.Tag) bool { return slices.Contains(d.Tags, tag) }) {
+		if slices.ContainsFunc(w.suggested(d.Title, d.Text), func(tag prompt.Tag) bool {
+			return slices.Contains(d.Tags, tag)
+		}) {
 			right++
 		}
 	}

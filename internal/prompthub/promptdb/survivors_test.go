@@ -44,12 +44,20 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 		reads, writes, queue string
 		do                   func(prompt.Prompt) func(context.Context, *promptdb.DB) error
 	}{
-		"edit": {"get Prompts ", "write Prompts ", promptdb.QueueRepairs, func(p prompt.Prompt) func(context.Context, *promptdb.DB) error {
-			return func(ctx context.Context, db *promptdb.DB) error { return toVisibility(prompt.Private)(ctx, db, p.ID) }
-		}},
-		"vote": {"list PromptVotes ", "write PromptVotes ", promptdb.QueueMoves, func(p prompt.Prompt) func(context.Context, *promptdb.DB) error {
-			return castIt(p.ID)
-		}},
+		"edit": {
+			"get Prompts ", "write Prompts ", promptdb.QueueRepairs,
+			func(p prompt.Prompt) func(context.Context, *promptdb.DB) error {
+				return func(ctx context.Context, db *promptdb.DB) error {
+					return toVisibility(prompt.Private)(ctx, db, p.ID)
+				}
+			},
+		},
+		"vote": {
+			"list PromptVotes ", "write PromptVotes ", promptdb.QueueMoves,
+			func(p prompt.Prompt) func(context.Context, *promptdb.DB) error {
+				return castIt(p.ID)
+			},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +95,8 @@ func TestOldWakeUpIsSentAgain(t *testing.T) {
 						answer()
 						continue
 					case strings.HasPrefix(c.Label, tt.writes):
-						require.Less(t, r.Now().Sub(sent), 25*time.Second, "a commit follows a repair message of long before")
+						require.Less(t, r.Now().Sub(sent), 25*time.Second,
+							"a commit follows a repair message of long before")
 					}
 					c.Pass()
 				}
@@ -133,7 +142,8 @@ func TestOrphanKeyTakenOver(t *testing.T) {
 	w.run()
 	prompts := promptdb.DefaultTables().Prompts
 	for _, row := range []string{string(old.ID), w.MineRow(old).Row} {
-		_, err := store.Write(t.Context(), prompts, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: row}, ETag: table.Any}})
+		_, err := store.Write(t.Context(), prompts,
+			table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "u|ann", Row: row}, ETag: table.Any}})
 		require.NoError(t, err)
 	}
 	var taken prompt.Prompt
@@ -179,7 +189,9 @@ func TestEveryAttemptIsKnown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRing(t)
 		p := r.seeded(1)
-		tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error { return toVisibility(prompt.Private)(ctx, db, p.ID) })
+		tk := r.start("edit", func(ctx context.Context, db *promptdb.DB) error {
+			return toVisibility(prompt.Private)(ctx, db, p.ID)
+		})
 		var land func()
 		commits := 0
 		for !tk.settled() {
@@ -232,15 +244,18 @@ func TestEveryFieldIsKept(t *testing.T) {
 	})
 	for _, n := range []int64{1, 2, 3} {
 		w.clock.Advance(time.Millisecond)
-		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n, prompt.Actor{Key: "mover"}, allow)
+		_, err := w.SetLabels(t.Context(), p.AuthorID, p.ID, []string{"production"}, n,
+			prompt.Actor{Key: "mover"}, allow)
 		require.NoError(t, err)
 	}
 	_, err := w.UndoLabel(t.Context(), p.AuthorID, p.ID, "production", prompt.Actor{Key: "undoer"}, "")
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteVersion(t.Context(), p.AuthorID, p.ID, 1, prompt.Actor{}))
 	w.keyed("Keyed")
-	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "own", DisplayName: "Own", SortOrder: 77, Active: true}))
-	require.NoError(t, w.PutTag(t.Context(), prompt.TagInfo{Tag: "old", DisplayName: "Old", SortOrder: 78, Active: true}))
+	require.NoError(t, w.PutTag(t.Context(),
+		prompt.TagInfo{Tag: "own", DisplayName: "Own", SortOrder: 77, Active: true}))
+	require.NoError(t, w.PutTag(t.Context(),
+		prompt.TagInfo{Tag: "old", DisplayName: "Old", SortOrder: 78, Active: true}))
 	require.NoError(t, w.RetireTag(t.Context(), "old"))
 	w.run()
 	want := w.stored()
@@ -254,7 +269,8 @@ func TestEveryFieldIsKept(t *testing.T) {
 		}
 	}
 	for name, is := range filled {
-		require.True(t, is || name == "Pending", "every row has an empty %s: the library is too plain to tell whether it is kept", name)
+		require.True(t, is || name == "Pending",
+			"every row has an empty %s: the library is too plain to tell whether it is kept", name)
 	}
 	var out bytes.Buffer
 	_, err = w.Backup(t.Context(), &out, func(d promptdb.Difference) { w.t.Error(d) }, func(int) {})
@@ -336,7 +352,9 @@ func (b *hookedReads) Get(ctx context.Context, name string, key table.Key) (tabl
 	return row, err
 }
 
-func (b *hookedReads) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (b *hookedReads) List(ctx context.Context, name string, r table.Range, limit int,
+	next string,
+) (table.Page, error) {
 	page, err := b.DB.List(ctx, name, r, limit, next)
 	b.then(name, table.Key{Partition: r.FromPartition})
 	return page, err
@@ -374,7 +392,9 @@ func TestNoLabelOnADeletedPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.setDeleted(w.add("ann", draft("T")), true)
-	_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, prompt.Actor{}, func(prompt.Prompt) error { return errors.New("asked") })
+	_, err := w.SetLabels(t.Context(), "ann", p.ID, []string{"staging"}, 1, prompt.Actor{}, func(prompt.Prompt) error {
+		return errors.New("asked")
+	})
 	require.Equal(t, prompt.ErrUnknown(), err)
 }
 
@@ -508,12 +528,16 @@ func TestTextSearchAsksRowsForTags(t *testing.T) {
 	w := newWorldOn(t, store)
 	const many = 40
 	for i := range many {
-		w.add("ann", prompt.Draft{Title: numbered(i), Text: "zebra", Tags: []prompt.Tag{"text"}, Visibility: prompt.Public})
+		w.add("ann", prompt.Draft{
+			Title: numbered(i), Text: "zebra",
+			Tags: []prompt.Tag{"text"}, Visibility: prompt.Public,
+		})
 	}
 	w.add("ann", prompt.Draft{Title: "Wanted", Text: "zebra", Tags: []prompt.Tag{"image"}, Visibility: prompt.Public})
 	w.run()
 	store.reset()
-	require.Equal(t, []string{"Wanted"}, w.find(t, promptdb.Search{Text: true, Words: query(t, "zebra"), Tags: []prompt.Tag{"image"}}, 20))
+	require.Equal(t, []string{"Wanted"},
+		w.find(t, promptdb.Search{Text: true, Words: query(t, "zebra"), Tags: []prompt.Tag{"image"}}, 20))
 	require.Less(t, store.count(), many/2)
 }
 

@@ -93,7 +93,9 @@ func TestCountAuthors(t *testing.T) {
 	require.Len(t, c.Prolific, promptdb.MaxAuthorsKept)
 	require.Equal(t, promptdb.AuthorCount{ID: leaver, Name: p.AuthorName, Prompts: 7}, c.Prolific[0])
 	require.Equal(t, promptdb.AuthorCount{ID: "u04", Name: c.Prolific[1].Name, Prompts: 5}, c.Prolific[1])
-	require.True(t, slices.IsSortedFunc(c.Prolific, func(a, b promptdb.AuthorCount) int { return b.Prompts - a.Prompts }))
+	require.True(t, slices.IsSortedFunc(c.Prolific, func(a, b promptdb.AuthorCount) int {
+		return b.Prompts - a.Prompts
+	}))
 
 	w.eraseToday(leaver)
 	require.Empty(t, w.traces(leaver))

@@ -91,7 +91,10 @@ func TestRestoreSaysWhatIsWrong(t *testing.T) {
 
 // TestRestoreOfNoBackup: a file that is no backup changes nothing.
 func TestRestoreOfNoBackup(t *testing.T) {
-	for _, text := range []string{"", "act,prompt\n", `{"kind":"prompt"}` + "\n", `{"kind":"backup","version":99}` + "\n"} {
+	for _, text := range []string{
+		"", "act,prompt\n", `{"kind":"prompt"}` + "\n",
+		`{"kind":"backup","version":99}` + "\n",
+	} {
 		w := newWorld(t)
 		house := prompt.TagInfo{Tag: "house", DisplayName: "House", Active: true}
 		require.NoError(t, w.PutTag(t.Context(), house))

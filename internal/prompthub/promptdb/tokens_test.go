@@ -19,7 +19,8 @@ func freely() error { return nil }
 
 func ciToken(now time.Time, id string) promptdb.Token {
 	return promptdb.Token{
-		ID: id, OwnerID: "ann|a/b", OwnerName: "Ann", Name: "CI", Scopes: []string{"read", "write"}, Secret: [32]byte{1, 2, 3},
+		ID: id, OwnerID: "ann|a/b", OwnerName: "Ann", Name: "CI", Scopes: []string{"read", "write"},
+		Secret:  [32]byte{1, 2, 3},
 		Claimed: true, CreatedAt: now, ExpiresAt: now.Add(time.Hour),
 	}
 }
@@ -83,7 +84,8 @@ func tokenUsed(t *testing.T, r *ring, _ prompt.Prompt, _ bool) {
 // tokenRow changes a row of the access tokens.
 func (w *world) tokenRow(kind table.Kind, key table.Key, props ...table.Prop) {
 	w.t.Helper()
-	_, err := w.store.Write(w.t.Context(), promptdb.DefaultTables().AccessTokens, table.Op{Kind: kind, Row: table.Row{Key: key, ETag: table.Any, Props: props}})
+	_, err := w.store.Write(w.t.Context(), promptdb.DefaultTables().AccessTokens,
+		table.Op{Kind: kind, Row: table.Row{Key: key, ETag: table.Any, Props: props}})
 	require.NoError(w.t, err)
 }
 
@@ -125,7 +127,8 @@ func TestVerifyTokens(t *testing.T) {
 	}
 	require.Empty(t, w.found())
 	w.tokenRow(table.Delete, table.Key{Partition: "u|ann%7Ca%2Fb", Row: strings.Repeat("a", 16)})
-	w.tokenRow(table.Merge, table.Key{Partition: "u|ann%7Ca%2Fb", Row: strings.Repeat("b", 16)}, table.Prop{Name: "Scopes", Value: table.String("read")})
+	w.tokenRow(table.Merge, table.Key{Partition: "u|ann%7Ca%2Fb", Row: strings.Repeat("b", 16)},
+		table.Prop{Name: "Scopes", Value: table.String("read")})
 	w.tokenRow(table.Delete, table.Key{Partition: "t|" + strings.Repeat("c", 16), Row: "t"})
 	found := w.found()
 	require.Len(t, found, 2)

@@ -22,7 +22,9 @@ func (w *world) backedUp() (*bytes.Buffer, []string) {
 	w.t.Helper()
 	var out bytes.Buffer
 	reported := []string{}
-	_, err := w.Backup(w.t.Context(), &out, func(d promptdb.Difference) { reported = append(reported, d.String()) }, func(int) {})
+	_, err := w.Backup(w.t.Context(), &out, func(d promptdb.Difference) {
+		reported = append(reported, d.String())
+	}, func(int) {})
 	require.NoError(w.t, err)
 	return &out, reported
 }
@@ -32,7 +34,8 @@ func (w *world) reindex(orphans bool) []string {
 	w.t.Helper()
 	left := []string{}
 	told := 0
-	n, err := w.Reindex(w.t.Context(), orphans, func(d promptdb.Difference) { left = append(left, d.String()) }, func(prompts int) { told = prompts })
+	n, err := w.Reindex(w.t.Context(), orphans, func(d promptdb.Difference) { left = append(left, d.String()) },
+		func(prompts int) { told = prompts })
 	require.NoError(w.t, err)
 	require.Equal(w.t, n, told)
 	return left
@@ -62,7 +65,11 @@ func TestBackupOfARunningLibrary(t *testing.T) {
 		},
 		"voted on and edited": func(w *world, old prompt.Prompt) {
 			w.vote("vera", old.ID, prompt.Dislike)
-			_, err := w.Change(t.Context(), old.AuthorID, old.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Title = "new"; p.Revision++; return p, nil })
+			_, err := w.Change(t.Context(), old.AuthorID, old.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				p.Title = "new"
+				p.Revision++
+				return p, nil
+			})
 			require.NoError(t, err)
 		},
 	} {
@@ -126,7 +133,11 @@ func TestOrphansAreRemovedOnDemand(t *testing.T) {
 func TestOrphansThatNothingLeadsTo(t *testing.T) {
 	w, lost := orphaned(t)
 	tables := promptdb.DefaultTables()
-	_, err := w.store.Write(t.Context(), tables.Votes, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p|" + string(lost.ID), Row: "!prompt"}, ETag: table.Any}})
+	_, err := w.store.Write(t.Context(), tables.Votes,
+		table.Op{
+			Kind: table.Delete,
+			Row:  table.Row{Key: table.Key{Partition: "p|" + string(lost.ID), Row: "!prompt"}, ETag: table.Any},
+		})
 	require.NoError(t, err)
 	damaged := w.add("ann", draft("damaged", "text"))
 	w.run()
@@ -141,7 +152,8 @@ func TestOrphansThatNothingLeadsTo(t *testing.T) {
 func (w *world) spoil(p prompt.Prompt, prop table.Prop) {
 	w.t.Helper()
 	_, err := w.store.Write(w.t.Context(), promptdb.DefaultTables().Prompts, table.Op{Kind: table.Merge, Row: table.Row{
-		Key: table.Key{Partition: "u|" + string(p.AuthorID), Row: string(p.ID)}, ETag: table.Any, Props: table.Props{prop},
+		Key:  table.Key{Partition: "u|" + string(p.AuthorID), Row: string(p.ID)},
+		ETag: table.Any, Props: table.Props{prop},
 	}})
 	require.NoError(w.t, err)
 }
@@ -181,7 +193,8 @@ func TestOneRowStopsNothing(t *testing.T) {
 			fine, err = w.Record(t.Context(), fine.AuthorID, fine.ID)
 			require.NoError(t, err)
 			for _, r := range w.IndexRows(fine) { // what Reindex has to write again
-				_, err := w.store.Write(t.Context(), r.Table, table.Op{Kind: table.Delete, Row: table.Row{Key: r.Row.Key, ETag: table.Any}})
+				_, err := w.store.Write(t.Context(), r.Table,
+					table.Op{Kind: table.Delete, Row: table.Row{Key: r.Row.Key, ETag: table.Any}})
 				require.NoError(t, err)
 			}
 			left := w.reindex(false)
@@ -202,7 +215,10 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 	state, key := promptdb.DefaultTables().SystemState, promptdb.RowsKey()
 	says := func(version int32) {
 		t.Helper()
-		w.must(state, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}}})
+		w.must(state, table.Op{
+			Kind: table.Upsert,
+			Row:  table.Row{Key: key, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(version)}}},
+		})
 	}
 	lost := func() { w.must(state, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}}) }
 	refused := func(told string) {
@@ -250,12 +266,20 @@ func TestLibraryOfBefore(t *testing.T) {
 		w.undescribe(p)
 		rec, err := w.store.Get(t.Context(), tables.Prompts, promptdb.PromptKey(p.AuthorID, p.ID))
 		require.NoError(t, err)
-		rec.Props = slices.DeleteFunc(rec.Props, func(x table.Prop) bool { return x.Name == "LoggedAt" || x.Name == "Logs" || x.Name == "RowsVersion" })
-		rec.Props = append(rec.Props, table.Prop{Name: "Behind", Value: table.String("")}, table.Prop{Name: "RowsVersion", Value: table.Int32(7)})
+		rec.Props = slices.DeleteFunc(rec.Props, func(x table.Prop) bool {
+			return x.Name == "LoggedAt" || x.Name == "Logs" || x.Name == "RowsVersion"
+		})
+		rec.Props = append(rec.Props, table.Prop{Name: "Behind", Value: table.String("")},
+			table.Prop{Name: "RowsVersion", Value: table.Int32(7)})
 		w.must(tables.Prompts, table.Op{Kind: table.Upsert, Row: table.Row{Key: rec.Key, Props: rec.Props}})
 		for _, word := range []string{"x|some", "x|words"} {
 			key := table.Key{Partition: word, Row: promptdb.ByAge(p.ID)}
-			w.must("TextSearchIndex", table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "AuthorId", Value: table.String(string(p.AuthorID))}}}})
+			w.must("TextSearchIndex", table.Op{
+				Kind: table.Upsert,
+				Row: table.Row{Key: key, Props: table.Props{
+					{Name: "AuthorId", Value: table.String(string(p.AuthorID))},
+				}},
+			})
 		}
 	}
 	for _, row := range w.logged() {
@@ -263,9 +287,15 @@ func TestLibraryOfBefore(t *testing.T) {
 	}
 	for _, partition := range []string{"sketches", "tag-words", "vocabulary"} {
 		key := table.Key{Partition: partition, Row: "1"}
-		w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{{Name: "Words", Value: table.String("x")}}}})
+		w.must(tables.SystemState, table.Op{
+			Kind: table.Upsert,
+			Row:  table.Row{Key: key, Props: table.Props{{Name: "Words", Value: table.String("x")}}},
+		})
 	}
-	w.must(tables.SystemState, table.Op{Kind: table.Upsert, Row: table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(7)}}}})
+	w.must(tables.SystemState, table.Op{
+		Kind: table.Upsert,
+		Row:  table.Row{Key: promptdb.RowsKey(), Props: table.Props{{Name: "RowsVersion", Value: table.Int32(7)}}},
+	})
 	require.ErrorIs(t, w.another().Create(t.Context()), promptdb.ErrOlder)
 	require.NoError(t, w.MakeTables(t.Context()))
 	require.Empty(t, w.reindex(false))
@@ -296,7 +326,10 @@ func TestNewerRowsAreRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "one", got.Title)
 		for _, title := range []string{"one", "two"} {
-			_, err = db.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) { p.Title = title; return p, nil })
+			_, err = db.Change(t.Context(), "ann", p.ID, func(p prompt.Prompt) (prompt.Prompt, error) {
+				p.Title = title
+				return p, nil
+			})
 			require.Equal(t, fault.Unavailable, fault.Of(err))
 		}
 	}

@@ -16,7 +16,10 @@ import (
 func TestUserIDsAreNoOtherStrings(t *testing.T) {
 	t.Parallel()
 	user := reflect.TypeFor[prompt.UserID]()
-	for _, other := range []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[prompt.ID](), reflect.TypeFor[prompt.Tag]()} {
+	for _, other := range []reflect.Type{
+		reflect.TypeFor[string](), reflect.TypeFor[prompt.ID](),
+		reflect.TypeFor[prompt.Tag](),
+	} {
 		require.False(t, user.AssignableTo(other), "%s as %s", user, other)
 		require.False(t, other.AssignableTo(user), "%s as %s", other, user)
 	}

@@ -63,7 +63,10 @@ func TestUsersInABackup(t *testing.T) {
 	require.NoError(t, err)
 	w.TouchUser(t.Context(), "bob", "")
 	// A handle that a writer has reserved and not come to show stays its user's.
-	reserved := table.Row{Key: table.Key{Partition: "h|bobby", Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String("bob")}}}
+	reserved := table.Row{
+		Key:   table.Key{Partition: "h|bobby", Row: "r"},
+		Props: table.Props{{Name: "UserId", Value: table.String("bob")}},
+	}
 	w.userRow(table.Insert, reserved)
 	require.Empty(t, w.found())
 	var first, second bytes.Buffer
@@ -76,7 +79,10 @@ func TestUsersInABackup(t *testing.T) {
 	p, err := other.Profile(t.Context(), "ann|a/b")
 	require.NoError(t, err)
 	require.Equal(t, prompt.Profile{Handle: "ann-lee", Name: "Ann", About: "x\ny"}, p)
-	for name, want := range map[string]prompt.UserID{"ann-lee": "ann|a/b", "bobby": "bob", w.AuthorKey("bob"): "bob", w.AuthorKey("ann|a/b"): "ann|a/b"} {
+	for name, want := range map[string]prompt.UserID{
+		"ann-lee": "ann|a/b", "bobby": "bob", w.AuthorKey("bob"): "bob",
+		w.AuthorKey("ann|a/b"): "ann|a/b",
+	} {
 		id, err := other.UserID(t.Context(), name)
 		require.NoError(t, err)
 		require.Equal(t, want, id)
@@ -99,7 +105,8 @@ func TestVerifyUsers(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, w.found())
 	w.userRow(table.Replace, table.Row{
-		Key: table.Key{Partition: "h|ann-lee", Row: "r"}, ETag: table.Any, Props: table.Props{{Name: "UserId", Value: table.String("bob")}},
+		Key: table.Key{Partition: "h|ann-lee", Row: "r"}, ETag: table.Any,
+		Props: table.Props{{Name: "UserId", Value: table.String("bob")}},
 	})
 	require.Len(t, w.found(), 1, "the handle leads to another")
 	w.userRow(table.Insert, table.Row{
@@ -184,7 +191,8 @@ func TestGivenHandles(t *testing.T) {
 			require.Equal(t, prompt.UserID("ann"), id)
 		}
 	}
-	w.must(promptdb.DefaultTables().Users, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "h|ann-lee", Row: "r"}, ETag: table.Any}})
+	w.must(promptdb.DefaultTables().Users,
+		table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "h|ann-lee", Row: "r"}, ETag: table.Any}})
 	require.Len(t, w.found(), 1, "the former handle must lead to its user")
 }
 

@@ -86,17 +86,21 @@ func TestResolve(t *testing.T) {
 	private(a, prompt.Private)
 	require.Equal(t, "B(A2A2)A2B(A2A2)", w.resolved("ann", c))
 	refusal := w.resolved("bob", c)
-	require.Equal(t, `the prompt includes "a" with the label latest, which does not exist, or which you may not read`, refusal)
+	require.Equal(t, `the prompt includes "a" with the label latest, which does not exist, or which you may not read`,
+		refusal)
 	private(a, prompt.Public) // from version 2 on
 	require.Equal(t, "B(A2A2)A2B(A2A2)", w.resolved("bob", c))
 	require.NoError(t, w.label(a, "production", 1))
-	require.Contains(t, w.resolved("bob", c), `"a" with the label production`, "what lies below the first public version is not for others")
+	require.Contains(t, w.resolved("bob", c), `"a" with the label production`,
+		"what lies below the first public version is not for others")
 	w.setDeleted(a, true)
 	require.Equal(t, `the prompt includes "a" with the label latest, but there is no such prompt; a text includes its author's own prompts alone: fork that of another first`, w.resolved("ann", c))
 	chat := named("chat")
-	chat.Kind, chat.Text, chat.Messages = prompt.KindChat, "", []prompt.Message{{Role: "user", Content: include("c|version=1")}}
+	chat.Kind, chat.Text, chat.Messages = prompt.KindChat, "",
+		[]prompt.Message{{Role: "user", Content: include("c|version=1")}}
 	w.add("ann", chat)
-	require.Contains(t, w.resolved("ann", w.addText("d", include("chat|version=1"))), "is a chat; only texts can be included")
+	require.Contains(t, w.resolved("ann", w.addText("d", include("chat|version=1"))),
+		"is a chat; only texts can be included")
 	w.run()
 	w.check()
 }
@@ -167,17 +171,24 @@ func TestUsedBy(t *testing.T) {
 	b := w.addText("b", include("folder/a|version=1"))
 	w.write(b, include("folder/a|version=1")+include("folder/a|label=staging"))
 	c := w.addText("c", include("folder/a|label=production"))
-	want := []string{"c@1 [name=folder/a|label=production]", "b@2 [name=folder/a|version=1 name=folder/a|label=staging]"}
+	want := []string{
+		"c@1 [name=folder/a|label=production]",
+		"b@2 [name=folder/a|version=1 name=folder/a|label=staging]",
+	}
 	require.Equal(t, want, w.users(a))
 	a = w.mustRename(a, "other")
 	require.Equal(t, want, w.users(a), "by an old name")
 	// An included prompt cannot go.
-	require.EqualError(t, w.Unused(t.Context(), a), `this prompt is included by "c" in version 1, "b" in version 2; change or delete those first`)
+	require.EqualError(t, w.Unused(t.Context(), a),
+		`this prompt is included by "c" in version 1, "b" in version 2; change or delete those first`)
 	require.ErrorContains(t, w.deleteVersion(a, 1), `version 1 of this prompt is included by "b" in version 2`)
-	require.ErrorContains(t, w.deleteVersion(a, 2), `version 2 of this prompt is included by "b" in version 2`, "by its label")
-	require.EqualError(t, w.label(a, "staging", 0), `the label staging is included by "b" in version 2; change or delete those first`)
+	require.ErrorContains(t, w.deleteVersion(a, 2), `version 2 of this prompt is included by "b" in version 2`,
+		"by its label")
+	require.EqualError(t, w.label(a, "staging", 0),
+		`the label staging is included by "b" in version 2; change or delete those first`)
 	_, err := w.UndoLabel(t.Context(), "ann", a.ID, "staging", prompt.Actor{}, "")
-	require.EqualError(t, err, `the label staging is included by "b" in version 2; change or delete those first`, "it was on no version before")
+	require.EqualError(t, err, `the label staging is included by "b" in version 2; change or delete those first`,
+		"it was on no version before")
 	require.EqualError(t, w.label(a, "nosuch", 0), "the prompt has no such label; it has staging")
 	w.write(a, "A3")
 	require.NoError(t, w.label(a, "staging", 3), "it may be moved")
@@ -222,7 +233,8 @@ func TestUsedBy(t *testing.T) {
 func (w *world) rowsOf(prefix string) map[table.Key]table.Row {
 	w.t.Helper()
 	rows := map[table.Key]table.Row{}
-	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts, table.Prefix("u|ann", prefix)) {
+	for row, err := range table.All(w.t.Context(), w.store, promptdb.DefaultTables().Prompts,
+		table.Prefix("u|ann", prefix)) {
 		require.NoError(w.t, err)
 		rows[row.Key] = row
 	}

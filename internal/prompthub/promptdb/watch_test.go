@@ -46,7 +46,8 @@ type watchedTables struct {
 func (s watchedTables) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
 	etags, err := s.DB.Write(ctx, name, ops...)
 	row := ops[0].Row
-	if err != nil || name != promptdb.DefaultTables().Prompts || strings.HasPrefix(row.Row, "!") || ops[0].Kind == table.Delete {
+	if err != nil || name != promptdb.DefaultTables().Prompts || strings.HasPrefix(row.Row, "!") ||
+		ops[0].Kind == table.Delete {
 		return etags, err
 	}
 	var mark struct {
@@ -76,7 +77,8 @@ func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.D
 	var m struct {
 		Prompt string `json:"prompt"`
 	}
-	if err == nil && name == promptdb.QueueRepairs && delay == q.w.e.times().Wake && json.Unmarshal([]byte(text), &m) == nil {
+	if err == nil && name == promptdb.QueueRepairs && delay == q.w.e.times().Wake &&
+		json.Unmarshal([]byte(text), &m) == nil {
 		q.w.mu.Lock()
 		defer q.w.mu.Unlock()
 		q.w.sent[q.p.Name+m.Prompt] = wakeUp{r.ID, q.w.e.Now()}
@@ -86,7 +88,9 @@ func (q watchedQueues) Send(ctx context.Context, name, text string, delay time.D
 
 // Hide takes down that a process brought a repair message forward, for the work after a moved
 // label: the lease that the message was for is given back.
-func (q watchedQueues) Hide(ctx context.Context, name string, r queue.Receipt, delay time.Duration) (queue.Receipt, error) {
+func (q watchedQueues) Hide(ctx context.Context, name string, r queue.Receipt,
+	delay time.Duration,
+) (queue.Receipt, error) {
 	q.w.mu.Lock()
 	delete(q.w.until, r.ID)
 	maps.DeleteFunc(q.w.sent, func(_ string, wake wakeUp) bool { return wake.id == r.ID })

@@ -23,7 +23,8 @@ const shelf prompt.UserID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ2N"
 // aShelf is the workspace that the tests make: the same each time that a command is sent.
 func aShelf() prompt.Workspace {
 	return prompt.Workspace{
-		ID: shelf, Profile: prompt.Profile{Handle: "billing", Name: "Billing"}, Revision: 1, CreatedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+		ID: shelf, Profile: prompt.Profile{Handle: "billing", Name: "Billing"}, Revision: 1,
+		CreatedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 	}
 }
 
@@ -79,7 +80,10 @@ func workspacesOf(t *testing.T, db *promptdb.DB, user prompt.UserID, roles ...st
 
 // of returns a member that is a person.
 func of(db *promptdb.DB, user prompt.UserID, role prompt.Role) prompt.Member {
-	return prompt.Member{Kind: prompt.Person, Name: db.AuthorKey(user), Role: role, AddedBy: "a_x", AddedAt: aShelf().CreatedAt}
+	return prompt.Member{
+		Kind: prompt.Person, Name: db.AuthorKey(user), Role: role,
+		AddedBy: "a_x", AddedAt: aShelf().CreatedAt,
+	}
 }
 
 func putMember(ctx context.Context, db *promptdb.DB, _ *ring, _ prompt.Prompt) error {
@@ -125,11 +129,16 @@ func (w *world) shared(first prompt.UserID) prompt.Prompt {
 	_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RoleAuthor))
 	require.NoError(w.t, err)
 	for _, kind := range []prompt.MemberKind{prompt.InRole, prompt.InGroup} {
-		_, err = w.PutMember(ctx, shelf, "", prompt.Member{Kind: kind, Name: "a|b cooks", Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
+		_, err = w.PutMember(ctx, shelf, "",
+			prompt.Member{
+				Kind: kind, Name: "a|b cooks", Role: prompt.RoleReader,
+				AddedBy: "a_x", AddedAt: w.clock.Now(),
+			})
 		require.NoError(w.t, err)
 	}
 	d := draft("Shared")
-	d.Visibility, d.By, d.Labels = prompt.Private, prompt.Actor{Key: prompt.UserID(w.AuthorKey("bob"))}, []string{"production"}
+	d.Visibility, d.By, d.Labels = prompt.Private, prompt.Actor{Key: prompt.UserID(w.AuthorKey("bob"))},
+		[]string{"production"}
 	p := w.add(shelf, d)
 	w.check()
 	return p
@@ -149,7 +158,10 @@ func TestWorkspacesInABackup(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want.Workspace, m.Workspace)
 	require.Equal(t, want.All, m.All)
-	for user, roles := range map[prompt.UserID][]string{"ann": nil, "bob": nil, "eve": {"a|b cooks"}, "max": {"in a|b cooks"}} {
+	for user, roles := range map[prompt.UserID][]string{
+		"ann": nil, "bob": nil,
+		"eve": {"a|b cooks"}, "max": {"in a|b cooks"},
+	} {
 		require.Equal(t, []prompt.UserID{shelf}, workspacesOf(t, other.DB, user, roles...), user)
 	}
 	v, err := other.GetVersion(t.Context(), shelf, p.ID, promptdb.WantedVersion{Label: "production"})
@@ -175,7 +187,8 @@ func TestVerifyWorkspaces(t *testing.T) {
 			w.shared("ann")
 			users := promptdb.DefaultTables().Users
 			if row.Row == "" {
-				for r, err := range table.All(t.Context(), w.store, users, table.Range{FromPartition: "r|", ToPartition: "r}"}) {
+				for r, err := range table.All(t.Context(), w.store, users,
+					table.Range{FromPartition: "r|", ToPartition: "r}"}) {
 					require.NoError(t, err)
 					row = r.Key
 				}
@@ -212,7 +225,8 @@ func TestLastAdministrator(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, m.Administrated())
 		if m.Of(prompt.Person, w.AuthorKey("ann")) != nil {
-			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(w.RemoveMember(ctx, shelf, "a_x", "ann", prompt.Person, w.AuthorKey("ann"))))
+			require.Equal(t, prompt.LastAdministrator,
+				fault.CodeOf(w.RemoveMember(ctx, shelf, "a_x", "ann", prompt.Person, w.AuthorKey("ann"))))
 		} else {
 			_, err = w.PutMember(ctx, shelf, "bob", of(w.DB, "bob", prompt.RolePublisher))
 			require.Equal(t, prompt.LastAdministrator, fault.CodeOf(err))
@@ -298,7 +312,10 @@ func TestWorkspaceIsErased(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, at)
 
-	_, err = w.EditWorkspace(ctx, shelf, "a_x", func(w *prompt.Workspace) error { w.DeletedAt = time.Now(); return nil })
+	_, err = w.EditWorkspace(ctx, shelf, "a_x", func(w *prompt.Workspace) error {
+		w.DeletedAt = time.Now()
+		return nil
+	})
 	require.NoError(t, err)
 	_, err = w.EraseAt(ctx, shelf, w.clock.Now())
 	require.NoError(t, err)
@@ -325,9 +342,11 @@ func TestHandleOfAnErasedWorkspace(t *testing.T) {
 	w.shared("ann")
 	_, err := w.EraseAt(ctx, shelf, w.clock.Now())
 	require.NoError(t, err)
-	for row, err := range table.All(ctx, w.store, promptdb.DefaultTables().Prompts, table.Range{Partition: "u|" + string(shelf), From: "!ws", To: "!wt"}) {
+	for row, err := range table.All(ctx, w.store, promptdb.DefaultTables().Prompts,
+		table.Range{Partition: "u|" + string(shelf), From: "!ws", To: "!wt"}) {
 		require.NoError(t, err)
-		_, err := w.store.Write(ctx, promptdb.DefaultTables().Prompts, table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
+		_, err := w.store.Write(ctx, promptdb.DefaultTables().Prompts,
+			table.Op{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}})
 		require.NoError(t, err)
 	}
 	m, err := w.ReadWorkspace(ctx, shelf)
@@ -347,7 +366,11 @@ func TestRefusedMembers(t *testing.T) {
 	ctx := t.Context()
 	w.shared("ann")
 	role := func(name string) error {
-		_, err := w.PutMember(ctx, shelf, "", prompt.Member{Kind: prompt.InRole, Name: name, Role: prompt.RoleReader, AddedBy: "a_x", AddedAt: w.clock.Now()})
+		_, err := w.PutMember(ctx, shelf, "",
+			prompt.Member{
+				Kind: prompt.InRole, Name: name, Role: prompt.RoleReader,
+				AddedBy: "a_x", AddedAt: w.clock.Now(),
+			})
 		return err
 	}
 	for i := 2; i < prompt.MaxDirectory; i++ {
@@ -395,7 +418,10 @@ func TestErasedMember(t *testing.T) {
 func TestStoppedBeforeItsRow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.userRow(table.Insert, table.Row{Key: table.Key{Partition: "h|billing", Row: "r"}, Props: table.Props{{Name: "UserId", Value: table.String(string(shelf))}}})
+	w.userRow(table.Insert, table.Row{
+		Key:   table.Key{Partition: "h|billing", Row: "r"},
+		Props: table.Props{{Name: "UserId", Value: table.String(string(shelf))}},
+	})
 	second := aShelf()
 	second.ID = "w:01M8KP3KDN57NKYZH6ZD4ZBZ30"
 	m, err := w.AddWorkspace(t.Context(), "ann", second)

@@ -82,7 +82,8 @@ func (w *world) another() *promptdb.DB { return w.over(w.store) }
 // over returns an instance whose tables are reached through store.
 func (w *world) over(store table.DB) *promptdb.DB {
 	return promptdb.New(promptdb.Config{
-		Store: store, Queues: w.queues, Quota: w.quota, Transact: w.whole, Load: w.load(), Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: w.queues, Quota: w.quota, Transact: w.whole, Load: w.load(),
+		Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})
@@ -123,7 +124,10 @@ func (w *world) made(author prompt.UserID, d prompt.Draft) prompt.Prompt {
 	w.t.Helper()
 	id, err := prompt.NewID(w.clock.Now(), rand.Reader)
 	require.NoError(w.t, err)
-	return prompt.Prompt{ID: id, AuthorID: author, AuthorName: "Name of " + string(author), Draft: d, CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1}
+	return prompt.Prompt{
+		ID: id, AuthorID: author, AuthorName: "Name of " + string(author), Draft: d,
+		CreatedAt: id.Time(), UpdatedAt: id.Time(), Revision: 1,
+	}
 }
 
 // vote sets a vote.

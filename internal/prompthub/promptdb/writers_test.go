@@ -26,7 +26,8 @@ func TestManyWritersOfOnePrompt(t *testing.T) {
 	c := &clock{now: time.Now()}
 	w := &world{t: t, store: s.Tables, queues: s.Queues, clock: c}
 	w.DB = promptdb.New(promptdb.Config{
-		Store: s.Tables, Queues: s.Queues, Tables: promptdb.DefaultTables(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: s.Tables, Queues: s.Queues, Tables: promptdb.DefaultTables(), Now: time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { go f() },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			select {

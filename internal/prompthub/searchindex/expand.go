@@ -143,7 +143,9 @@ func (s *Search) stemForms(i int) {
 			forms = append(forms, f)
 		}
 	}
-	slices.SortFunc(forms, func(a, b form) int { return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next)) })
+	slices.SortFunc(forms, func(a, b form) int {
+		return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next))
+	})
 	x.forms = append(x.forms, forms...)
 }
 

@@ -16,7 +16,8 @@ import (
 // first letter names, to a title and, after a bar, a text; a line of that letter alone removes it,
 // and an empty one merges what there is. The bits of how say what the query is asked with.
 func FuzzSearch(f *testing.F) {
-	f.Add("aReview my code|review the code of node.js\nbcodereview\n\nctranslators|übersetzung 入門書\nb", "code reviews", uint16(0))
+	f.Add("aReview my code|review the code of node.js\nbcodereview\n\nctranslators|übersetzung 入門書\nb",
+		"code reviews", uint16(0))
 	f.Add("aSing\nbsinging in Rome|e mail\ncemail me", "emial sings", uint16(3))
 	f.Add("a東京都の天気|ภาษาไทย\nb京都", "東京", uint16(7))
 	f.Add("athe a of|the\nba\ncof the", "the of", uint16(64))
@@ -47,8 +48,9 @@ func FuzzSearch(f *testing.F) {
 			first, size := utf8.DecodeRuneInString(line)
 			at := int(first) % 16
 			d := Doc{
-				ID: testID(at), Revision: int64(i / 2), Author: prompt.UserID(fmt.Sprint("u", at%2)), AuthorName: "ann lee",
-				Name: fmt.Sprint("name-", at%3), Tags: someTags[:at%4],
+				ID: testID(at), Revision: int64(i / 2), Author: prompt.UserID(fmt.Sprint("u", at%2)),
+				AuthorName: "ann lee",
+				Name:       fmt.Sprint("name-", at%3), Tags: someTags[:at%4],
 			}
 			x, m := indexes[at%2], models[at%2]
 			if line = line[size:]; line == "" {

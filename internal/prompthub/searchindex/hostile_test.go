@@ -117,9 +117,15 @@ func longTexts() []longText {
 		numbered.WriteString(strconv.FormatInt(int64(i), 36) + " ")
 	}
 	return []longText{
-		{"one word", repeated("a"), []string{"aaaaaaa", strings.Repeat("a", prompt.LongestWord), strings.Repeat("a", 199)}},
+		{"one word", repeated("a"), []string{
+			"aaaaaaa", strings.Repeat("a", prompt.LongestWord),
+			strings.Repeat("a", 199),
+		}},
 		{"a word as often as it can", repeated("b "), []string{"b", "long b", "b words", "bb"}},
-		{"as many words as there are", numbered.String()[:prompt.LimitMaxText], []string{"10 11 12 zz zzz", "100 102", "abba"}},
+		{
+			"as many words as there are", numbered.String()[:prompt.LimitMaxText],
+			[]string{"10 11 12 zz zzz", "100 102", "abba"},
+		},
 		{"one chain", repeated("c.d-"), []string{"c.d", "d c some words", "cd dc", "cdcd"}},
 		{"one run", repeated("東京"), []string{"東京", "京東京 long", "東"}},
 		{"marks", repeated("e\u0301"), []string{"é", strings.Repeat("é", prompt.LongestWord)}},

@@ -50,7 +50,8 @@ var someTags = []prompt.Tag{"a", "b", "c"}
 
 func testID(n int) prompt.ID {
 	var u ulid.ULID
-	_ = u.SetTime(uint64(time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC).UnixMilli()) + uint64(n/3)) // of three, the same time
+	// of three, the same time
+	_ = u.SetTime(uint64(time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC).UnixMilli()) + uint64(n/3))
 	u[15] = byte(n)
 	u[14] = byte(n >> 8)
 	return prompt.ID(u.String())
@@ -58,8 +59,9 @@ func testID(n int) prompt.ID {
 
 func someDoc(r *rand.Rand, n int) Doc {
 	d := Doc{
-		ID: testID(n), Revision: int64(r.IntN(4)), Author: prompt.UserID(fmt.Sprint("u", n%3)), AuthorName: []string{"ann lee", "bob", "node.js"}[n%3],
-		Title: prompt.Terms(someWords(r, 5)), Text: prompt.Terms(someWords(r, 30)),
+		ID: testID(n), Revision: int64(r.IntN(4)), Author: prompt.UserID(fmt.Sprint("u", n%3)),
+		AuthorName: []string{"ann lee", "bob", "node.js"}[n%3],
+		Title:      prompt.Terms(someWords(r, 5)), Text: prompt.Terms(someWords(r, 30)),
 	}
 	if r.IntN(3) > 0 {
 		d.Name, d.Slug = fmt.Sprint("Name-", n%5), fmt.Sprint("slug-", n%7)
@@ -74,7 +76,10 @@ func someDoc(r *rand.Rand, n int) Doc {
 
 func someQuery(t *testing.T, r *rand.Rand) Query {
 	text := someWords(r, 5)
-	for _, more := range []string{` tag:a`, ` -` + words[r.IntN(len(words))], ` author:lee`, ` name:name-1`, ` "code review"`, ` "` + words[r.IntN(len(words))] + `"`} {
+	for _, more := range []string{
+		` tag:a`, ` -` + words[r.IntN(len(words))], ` author:lee`, ` name:name-1`,
+		` "code review"`, ` "` + words[r.IntN(len(words))] + `"`,
+	} {
 		if r.IntN(12) == 0 {
 			text += more
 		}
@@ -84,7 +89,10 @@ func someQuery(t *testing.T, r *rand.Rand) Query {
 	}
 	q, err := prompt.ParseQuery(strings.ToValidUTF8(text, ""))
 	require.NoError(t, err, text)
-	x := Query{Words: q, InTitle: r.IntN(5) == 0, Verbatim: r.IntN(5) == 0, All: r.IntN(4) == 0, Newest: r.IntN(4) == 0, Loose: r.IntN(4) == 0}
+	x := Query{
+		Words: q, InTitle: r.IntN(5) == 0, Verbatim: r.IntN(5) == 0, All: r.IntN(4) == 0,
+		Newest: r.IntN(4) == 0, Loose: r.IntN(4) == 0,
+	}
 	if r.IntN(8) == 0 {
 		x.Tags = []prompt.Tag{"b"}
 	}

@@ -31,7 +31,8 @@ var latin = [...]language{inEnglish, inGerman, inFrench, inSpanish}
 
 // stemmers take the endings of words away.
 var stemmers = map[language]func(*snowballstem.Env) bool{
-	inEnglish: english.Stem, inGerman: german.Stem, inFrench: french.Stem, inSpanish: spanish.Stem, inRussian: russian.Stem,
+	inEnglish: english.Stem, inGerman: german.Stem, inFrench: french.Stem,
+	inSpanish: spanish.Stem, inRussian: russian.Stem,
 }
 
 // commonWords are in nearly every sentence of a language, and in few of the others.
@@ -55,7 +56,10 @@ var commonWords = func() map[string]language {
 }()
 
 // letters that one language of Latin script has and the others of them have not.
-var ownLetters = map[rune]language{'ß': inGerman, 'ä': inGerman, 'ö': inGerman, 'ñ': inSpanish, '¿': inSpanish, '¡': inSpanish, 'ç': inFrench, 'è': inFrench, 'ê': inFrench, 'à': inFrench, 'œ': inFrench, 'ù': inFrench}
+var ownLetters = map[rune]language{
+	'ß': inGerman, 'ä': inGerman, 'ö': inGerman, 'ñ': inSpanish, '¿': inSpanish,
+	'¡': inSpanish, 'ç': inFrench, 'è': inFrench, 'ê': inFrench, 'à': inFrench, 'œ': inFrench, 'ù': inFrench,
+}
 
 // told is how many words of a text tell its language.
 const told = 200

@@ -85,7 +85,10 @@ func ask(q Query, models ...*model) (hits []Hit) {
 	vocabulary := map[string]bool{}
 	for scope, m := range models {
 		for _, d := range m.docs {
-			x := modelDoc{Doc: d, scope: scope, id: ulid.MustParse(string(d.ID)), title: pageOf(d.Title), text: pageOf(d.Text), language: languageOf(d.Title, d.Text)}
+			x := modelDoc{
+				Doc: d, scope: scope, id: ulid.MustParse(string(d.ID)), title: pageOf(d.Title),
+				text: pageOf(d.Text), language: languageOf(d.Title, d.Text),
+			}
 			a.docs = append(a.docs, x)
 			titles, texts = titles+uint64(x.title.len), texts+uint64(x.text.len)
 			for _, p := range [...]page{x.title, x.text} {
@@ -205,12 +208,14 @@ func (a *asked) forms(i int, vocabulary map[string]bool) (most int) {
 			}
 			for j := max(i-1, 0); j <= i && j+1 < len(a.slots); j++ {
 				b, c := a.slots[j], a.slots[j+1]
-				if !b.run && !c.run && !b.quoted && !c.quoted && (!b.stop || !c.stop) && w != b.word && w != c.word && stem == l.stem(b.word+c.word) {
+				if !b.run && !c.run && !b.quoted && !c.quoted && (!b.stop || !c.stop) && w != b.word && w != c.word &&
+					stem == l.stem(b.word+c.word) {
 					found[form{word: w, per: asForm}] |= l
 				}
 			}
 			for at := range x.word {
-				if at > 0 && !x.stop && utf8.RuneCountInString(x.word) >= minSplit && replaceable(x.word) && vocabulary[x.word[:at]] && stem == l.stem(x.word[at:]) {
+				if at > 0 && !x.stop && utf8.RuneCountInString(x.word) >= minSplit && replaceable(x.word) &&
+					vocabulary[x.word[:at]] && stem == l.stem(x.word[at:]) {
 					found[form{word: x.word[:at], next: w, per: asForm}] |= l
 				}
 			}
@@ -225,7 +230,9 @@ func (a *asked) forms(i int, vocabulary map[string]bool) (most int) {
 			most = max(most, n)
 		}
 	}
-	slices.SortFunc(x.forms, func(a, b form) int { return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next)) })
+	slices.SortFunc(x.forms, func(a, b form) int {
+		return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.next, b.next))
+	})
 	return most
 }
 
@@ -240,7 +247,8 @@ func (a *asked) slips(x *slot, vocabulary map[string]bool) (most int) {
 		}
 		var near []form
 		for w := range vocabulary {
-			if f := (form{word: w, per: per, in: inAny}); replaceable(w) && edits([]rune(folded(x.word)), []rune(folded(w)), 2) == n && a.count(f) > 0 {
+			if f := (form{word: w, per: per, in: inAny}); replaceable(w) &&
+				edits([]rune(folded(x.word)), []rune(folded(w)), 2) == n && a.count(f) > 0 {
 				near = append(near, f)
 			}
 		}
@@ -248,7 +256,8 @@ func (a *asked) slips(x *slot, vocabulary map[string]bool) (most int) {
 			continue
 		}
 		slices.SortFunc(near, func(b, c form) int {
-			return cmp.Or(cmp.Compare(sameBeginning(c.word, x.word), sameBeginning(b.word, x.word)), cmp.Compare(a.count(c), a.count(b)), strings.Compare(b.word, c.word))
+			return cmp.Or(cmp.Compare(sameBeginning(c.word, x.word), sameBeginning(b.word, x.word)),
+				cmp.Compare(a.count(c), a.count(b)), strings.Compare(b.word, c.word))
 		})
 		x.forms = near[:min(len(near), maxSlips)]
 		for _, f := range x.forms {
@@ -299,7 +308,10 @@ func (a *asked) gives(d modelDoc, x slot) (found string, most int32) {
 
 func (a *asked) hit(d modelDoc) (h Hit, ok bool) {
 	wanted := a.Words.Wanted()
-	h = Hit{ID: d.ID, Author: d.Author, Scope: d.scope, Found: make([]string, len(wanted)), candidate: candidate{id: d.id}}
+	h = Hit{
+		ID: d.ID, Author: d.Author, Scope: d.scope, Found: make([]string, len(wanted)),
+		candidate: candidate{id: d.id},
+	}
 	missing := make([]bool, len(wanted))
 	var asks, has int32
 	words, alone := false, !slices.ContainsFunc(a.slots, func(x slot) bool { return !x.stop })
@@ -345,7 +357,8 @@ func (a *asked) lets(d modelDoc) bool {
 		}
 	}
 	for _, without := range a.Words.Without() {
-		if w := prompt.AppendWords(nil, without[0])[0]; len(without) == 1 && !prompt.IsRun(without[0]) && len(d.title.at[w])+len(d.text.at[w]) > 0 {
+		if w := prompt.AppendWords(nil, without[0])[0]; len(without) == 1 && !prompt.IsRun(without[0]) &&
+			len(d.title.at[w])+len(d.text.at[w]) > 0 {
 			return false
 		}
 	}

@@ -35,7 +35,8 @@ func TestWordOfNoPrompt(t *testing.T) {
 			require.Equal(t, many, ask(x, "unheard word0", as), "%+v", as)
 		}
 		x.Add(Doc{ID: testID(many), Title: prompt.Terms("unheard")})
-		require.Equal(t, 1, ask(x, "unheard word0", Query{}), "word0 is too small a share where a prompt has the other word")
+		require.Equal(t, 1, ask(x, "unheard word0", Query{}),
+			"word0 is too small a share where a prompt has the other word")
 		require.Equal(t, 0, ask(x, "unheard word0", Query{All: true}))
 		x.Remove(testID(many), 1)
 		if flushed {

@@ -87,7 +87,8 @@ func (s *Search) rank() {
 		return
 	}
 	for s.more() {
-		if s.resumed == nil && len(s.first) == nearest || s.resumed != nil && (s.resumed.edge.before(s.rest[0]) || len(s.first) == mostNear) {
+		if s.resumed == nil && len(s.first) == nearest ||
+			s.resumed != nil && (s.resumed.edge.before(s.rest[0]) || len(s.first) == mostNear) {
 			break
 		}
 		s.edge = s.rest.pop()
@@ -175,7 +176,8 @@ func distance(a, b []uint32) int {
 func (s *Search) hit(c candidate, near bool) Hit {
 	t := s.targets[c.target]
 	h := Hit{
-		ID: prompt.ID(c.id.String()), Author: t.authorIDs[t.authors[c.doc]], Revision: t.revisions[c.doc], Scope: t.scope, Score: c.score,
+		ID: prompt.ID(c.id.String()), Author: t.authorIDs[t.authors[c.doc]], Revision: t.revisions[c.doc],
+		Scope: t.scope, Score: c.score,
 		Found: make([]string, len(s.typed)), candidate: c, near: near,
 	}
 	missing := make([]bool, len(s.typed))
@@ -276,7 +278,9 @@ func bit(b bool) uint64 {
 // Replaced reports whether known words are looked for in place of one of Words, as nothing has that
 // in any form.
 func (s *Search) Replaced(i int) bool {
-	return slices.ContainsFunc(s.slots, func(x slot) bool { return x.term == i && slices.ContainsFunc(x.forms, form.slip) })
+	return slices.ContainsFunc(s.slots, func(x slot) bool {
+		return x.term == i && slices.ContainsFunc(x.forms, form.slip)
+	})
 }
 
 func (f form) slip() bool { return f.per == asSlip || f.per == asSlips }

@@ -385,7 +385,8 @@ func (s *Search) findSlots(t *target) {
 			if f.next == "" {
 				add(f.word, f.per, f.in)
 			} else if first, next := t.titlesOf(f.word), t.titlesOf(f.next); first.n > 0 && next.n > 0 {
-				t.found[i] = append(t.found[i], found{shown: f.word + " " + f.next, per: f.per, in: f.in, title: first, next: next})
+				t.found[i] = append(t.found[i],
+					found{shown: f.word + " " + f.next, per: f.per, in: f.in, title: first, next: next})
 			}
 		}
 	}
@@ -410,7 +411,10 @@ func (r *reader) to() uint32 {
 }
 
 func (t *target) walk(f found, rarity int32) walk {
-	w := walk{each: float64(rarity) * fraction * float64(f.per) / 100, in: f.in, titles: f.title.reader(), texts: f.text.reader()}
+	w := walk{
+		each: float64(rarity) * fraction * float64(f.per) / 100, in: f.in,
+		titles: f.title.reader(), texts: f.text.reader(),
+	}
 	if f.next.n > 0 { // where the pair stands is once for each title
 		var pairs listWriter
 		pairsOf(f.title, f.next, func(doc uint32) bool {
@@ -549,7 +553,8 @@ func (w *scorer) give(x *walk, doc uint32, n float64) {
 
 // ofTitle returns what a word counts that stands that many times in a title.
 func (w *scorer) ofTitle(doc uint32, times int) float64 {
-	return float64(inTitle * float64(times) * float64(w.norms.title[doc])) // rounded before it is added, on all processors
+	// rounded before it is added, on all processors
+	return float64(inTitle * float64(times) * float64(w.norms.title[doc]))
 }
 
 // Norms are what a word counts in each document of a segment, by how long this is.

@@ -339,7 +339,9 @@ func (s *segment) stemTable() []stemmed {
 				s.stems = append(s.stems, stemmed{stemHash(l, l.stem(key)), uint32(i)})
 			}
 		}
-		slices.SortFunc(s.stems, func(a, b stemmed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
+		slices.SortFunc(s.stems, func(a, b stemmed) int {
+			return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word))
+		})
 	})
 	return s.stems
 }

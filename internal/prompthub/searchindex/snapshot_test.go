@@ -48,11 +48,17 @@ const segmentBegin = len(snapshotMark) + 8 + 8 + len(testLabel)
 func useful(t *testing.T, x *Index) {
 	t.Helper()
 	for _, text := range []string{
-		"the prompt translaters node.js", "javascript java", "東京都", `"code review" tag:a -news`, "author:lee", "name:name-1 co", "résumé переводчики", "", "un",
+		"the prompt translaters node.js", "javascript java", "東京都", `"code review" tag:a -news`, "author:lee",
+		"name:name-1 co", "résumé переводчики", "", "un",
 	} {
 		words, err := prompt.ParseQuery(text)
 		require.NoError(t, err)
-		for _, q := range []Query{{Words: words}, {Words: words, Newest: true}, {Words: words, InTitle: true, Loose: true}, {Words: words, By: "u1"}} {
+		for _, q := range []Query{
+			{Words: words},
+			{Words: words, Newest: true},
+			{Words: words, InTitle: true, Loose: true},
+			{Words: words, By: "u1"},
+		} {
 			s := Ask(q, x)
 			hits := s.Next(20)
 			if len(hits) == 0 {
@@ -114,8 +120,9 @@ func TestForeignSnapshot(t *testing.T) {
 	t.Parallel()
 	good := snapshotOf(3)
 	for name, b := range map[string][]byte{
-		"another label":       New().Encode("y"),
-		"another version":     sealed(append(append([]byte(snapshotMark), 9, 0, 0, 0, 0, 0, 0, 0), bodyOf(good)[len(snapshotMark)+8:]...)),
+		"another label": New().Encode("y"),
+		"another version": sealed(
+			append(append([]byte(snapshotMark), 9, 0, 0, 0, 0, 0, 0, 0), bodyOf(good)[len(snapshotMark)+8:]...)),
 		"something else":      sealed([]byte("something else")),
 		"nothing in the file": sealed(nil),
 	} {

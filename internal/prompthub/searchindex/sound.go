@@ -34,7 +34,8 @@ func (s *segment) sound() bool {
 			return false
 		}
 	}
-	return len(s.keys) <= math.MaxUint32 && len(s.lists) <= math.MaxUint32 && s.soundKeys() && s.soundLists() && s.soundStems()
+	return len(s.keys) <= math.MaxUint32 && len(s.lists) <= math.MaxUint32 && s.soundKeys() &&
+		s.soundLists() && s.soundStems()
 }
 
 func (s *segment) soundKeys() bool {
@@ -161,7 +162,9 @@ func (l list) sound(docs int) bool {
 func (c *cutter) pass(n uint64) {
 	const (
 		follows = 0x8080808080808080 // the bits of bytes that are not the last of a number
-		most    = 4                  // bytes in a row that are not the last: three before a word and three in it are fewer than ten
+		// bytes in a row that are not the last: three before a word and three in it are fewer than
+		// ten
+		most = 4
 	)
 	b, off, row := c.b, 0, 0
 	for n >= 8 && len(b)-off >= 8 { // eight bytes end eight numbers at most

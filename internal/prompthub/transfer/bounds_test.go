@@ -42,7 +42,8 @@ func zipped(t testing.TB, n, size int, name, content string) []byte {
 
 // aliases is front matter in which a text of some length stands and 199 aliases of it.
 func aliases(length int) string {
-	return "---\nname: bomb\nvisibility: public\na0: &a0 " + strings.Repeat("x", length) + "\nb: [" + strings.Repeat("*a0,", 199) + "]\n---\nHello"
+	return "---\nname: bomb\nvisibility: public\na0: &a0 " + strings.Repeat("x", length) + "\nb: [" +
+		strings.Repeat("*a0,", 199) + "]\n---\nHello"
 }
 
 // TestWhatAnImportExpandsTo: what a file is worth when its archive is unpacked and its aliases are
@@ -66,7 +67,8 @@ func TestWhatAnImportExpandsTo(t *testing.T) { //nolint:paralleltest // measures
 			before := allocated()
 			r, err := transfer.Import(t.Context(), s, ann, file, transfer.Options{File: "a.zip", DryRun: true})
 			used := int(allocated() - before)
-			t.Logf("%s: %d files, %d bytes: %d KiB allocated; through with %d of %d, %v", name, n, len(file), used>>10, r.Through, r.Entries, err)
+			t.Logf("%s: %d files, %d bytes: %d KiB allocated; through with %d of %d, %v", name, n, len(file),
+				used>>10, r.Through, r.Entries, err)
 			require.NoError(t, err, name)
 			return used
 		}
@@ -89,26 +91,30 @@ func TestLongLists(t *testing.T) { //nolint:paralleltest // measures what all al
 		numbers[i] = fmt.Sprintf(`"%x":0`, i)
 	}
 	for name, tt := range map[string]struct{ file, content string }{
-		"variables":            {"a.jsonl", list(`{"title":"x","text":"y","variables":[`, "{}", "]}")},
-		"messages":             {"a.jsonl", list(`{"title":"x","messages":[`, "{}", "]}")},
-		"tags":                 {"a.jsonl", list(`{"title":"x","text":"y","tags":[`, `""`, "]}")},
-		"labels":               {"", list(`{"title":"x","text":"y","labels":[`, `""`, "]}")},
-		"members":              {"a.json", `{"title":"x","text":"y",` + strings.Join(numbers, ",") + "}"},
-		"a list":               {"a.json", list("[", "{}", "]")},
-		"Langfuse":             {"a.json", list(`{"name":"x","prompt":[`, "{}", "]}")},
-		"LangChain":            {"a.json", list(`{"lc":1,"id":[`, `""`, "]}")},
-		"versions":             {"a.jsonl", list(`{"name":"x","title":"x","versions":[`, "{}", "]}")},
-		"a history":            {"a.jsonl", `{"name":"x","title":"x","versions":[{}]}` + "\n" + list(`{"of":"x","versions":[`, "{}", "]}")[:transfer.MaxFile-50] + "\n"},
-		"old names":            {"a.jsonl", list(`{"name":"x","title":"x","versions":[{}],"oldNames":[`, `""`, "]}")},
-		"an entry":             {"a.jsonl", `{"title":"x","text":"y","variables":[` + strings.Repeat("{},", 30_000) + "{}]}"},
-		"versions of an entry": {"a.jsonl", `{"name":"x","title":"x","versions":[` + strings.Repeat("{},", 30_000) + "{}]}"},
+		"variables": {"a.jsonl", list(`{"title":"x","text":"y","variables":[`, "{}", "]}")},
+		"messages":  {"a.jsonl", list(`{"title":"x","messages":[`, "{}", "]}")},
+		"tags":      {"a.jsonl", list(`{"title":"x","text":"y","tags":[`, `""`, "]}")},
+		"labels":    {"", list(`{"title":"x","text":"y","labels":[`, `""`, "]}")},
+		"members":   {"a.json", `{"title":"x","text":"y",` + strings.Join(numbers, ",") + "}"},
+		"a list":    {"a.json", list("[", "{}", "]")},
+		"Langfuse":  {"a.json", list(`{"name":"x","prompt":[`, "{}", "]}")},
+		"LangChain": {"a.json", list(`{"lc":1,"id":[`, `""`, "]}")},
+		"versions":  {"a.jsonl", list(`{"name":"x","title":"x","versions":[`, "{}", "]}")},
+		"a history": {"a.jsonl", `{"name":"x","title":"x","versions":[{}]}` + "\n" +
+			list(`{"of":"x","versions":[`, "{}", "]}")[:transfer.MaxFile-50] + "\n"},
+		"old names": {"a.jsonl", list(`{"name":"x","title":"x","versions":[{}],"oldNames":[`, `""`, "]}")},
+		"an entry": {"a.jsonl", `{"title":"x","text":"y","variables":[` +
+			strings.Repeat("{},", 30_000) + "{}]}"},
+		"versions of an entry": {"a.jsonl", `{"name":"x","title":"x","versions":[` +
+			strings.Repeat("{},", 30_000) + "{}]}"},
 		"an entry of Langfuse": {"a.json", `{"name":"x","prompt":[` + strings.Repeat("{},", 30_000) + "{}]}"},
 		"a header":             {"a.csv", strings.Repeat(",", transfer.MaxFile)},
 		"a row":                {"a.csv", "act,prompt\n" + strings.Repeat(",", transfer.MaxFile-20)},
 		"tabs":                 {"a.csv", "act\tprompt\n" + strings.Repeat("\t", transfer.MaxFile-20)},
 	} {
 		before := allocated()
-		r, err := transfer.Import(t.Context(), s, ann, []byte(tt.content), transfer.Options{File: tt.file, DryRun: true})
+		r, err := transfer.Import(t.Context(), s, ann, []byte(tt.content),
+			transfer.Options{File: tt.file, DryRun: true})
 		used := int(allocated() - before)
 		t.Logf("%s: %d KiB allocated; %v", name, used>>10, err)
 		code := fault.CodeOf(err)
@@ -187,7 +193,10 @@ func TestOrderOfFiles(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
-	require.Equal(t, []string{"F 7 created", "e created", "d created", "b é created", "a-1 created", "a/1 created", "z created", "c é created"},
+	require.Equal(t, []string{
+		"F 7 created", "e created", "d created", "b é created", "a-1 created",
+		"a/1 created", "z created", "c é created",
+	},
 		outcomes(take(t, s, b.String(), transfer.Options{File: "a.zip"})))
 }
 
@@ -237,7 +246,8 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 
 	bomb := aliases(1000)
 	v, _, err = s.Create(t.Context(), ann, prompt.Draft{
-		Title: "x", Text: "Hello", Visibility: prompt.Public, Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(bomb)},
+		Title: "x", Text: "Hello", Visibility: prompt.Public,
+		Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(bomb)},
 	}, "")
 	require.NoError(t, err)
 	made, err := s.SourceOf(t.Context(), v)
@@ -253,7 +263,8 @@ func TestKeptFilesCostLittle(t *testing.T) { //nolint:paralleltest // measures w
 
 	parts := "---\nb: [" + strings.Repeat("x, ", 5000) + "]\n---\nHello"
 	v, _, err = s.Create(t.Context(), ann, prompt.Draft{
-		Title: "y", Text: "Hello", Visibility: prompt.Public, Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(parts)},
+		Title: "y", Text: "Hello", Visibility: prompt.Public,
+		Source: &prompt.Source{Format: "markdown", File: "a.md", Bytes: []byte(parts)},
 	}, "")
 	require.NoError(t, err)
 	f, err = transfer.FileOf(t.Context(), s, v, "markdown", "")
@@ -279,7 +290,8 @@ func TestKeptFilesThatAreCompared(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
-	r, err := transfer.Import(t.Context(), s, ann, b.Bytes(), transfer.Options{File: "a.zip", Update: true, DryRun: true})
+	r, err := transfer.Import(t.Context(), s, ann, b.Bytes(),
+		transfer.Options{File: "a.zip", Update: true, DryRun: true})
 	require.NoError(t, err)
 	require.True(t, r.More)
 	require.Less(t, r.Through, 8)

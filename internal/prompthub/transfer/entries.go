@@ -116,10 +116,12 @@ func collect(parts iter.Seq2[format.Part, error]) ([]spot, error) {
 }
 
 // errTooMany refuses a file of which each request would read all, to look at a few.
-var errTooMany = fault.Coded(fault.Invalid, format.TooManyEntries, fmt.Sprintf("there are more than %d entries in the file: take a part of them", format.MaxRows))
+var errTooMany = fault.Coded(fault.Invalid, format.TooManyEntries,
+	fmt.Sprintf("there are more than %d entries in the file: take a part of them", format.MaxRows))
 
 // errTooManyParts refuses files of which each request would read over too much.
-var errTooManyParts = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("there are more than %d elements and members of JSON in the file: take a part of it", format.MaxParts))
+var errTooManyParts = fault.Coded(fault.Invalid, jsonsize.TooManyParts,
+	fmt.Sprintf("there are more than %d elements and members of JSON in the file: take a part of it", format.MaxParts))
 
 // A lineSeen is what tells a line of an account from one of an export, which has a content in
 // addition to its versions. Nothing is made of its lists.
@@ -159,7 +161,8 @@ func isAccount(file string, b []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
 	var l lineSeen
 	return l.look(first) == nil &&
-		(l.Profile != nil || l.Voted != nil || l.Favored != nil || l.Of != "" || bool(l.Versions) && l.Text == "" && !bool(l.Messages))
+		(l.Profile != nil || l.Voted != nil || l.Favored != nil || l.Of != "" ||
+			bool(l.Versions) && l.Text == "" && !bool(l.Messages))
 }
 
 // accountSpots finds the entries of an account, of which one may have several lines.
@@ -183,7 +186,8 @@ func accountSpots(b []byte) ([]spot, error) {
 			all = append(all, spot{})
 		}
 		if lines++; lines > maxHistory {
-			return nil, fault.Coded(fault.Invalid, format.TooManyEntries, fmt.Sprintf("line %d: the history of a prompt has more than %d lines: leave it out", n, maxHistory))
+			return nil, fault.Coded(fault.Invalid, format.TooManyEntries,
+				fmt.Sprintf("line %d: the history of a prompt has more than %d lines: leave it out", n, maxHistory))
 		}
 		s := &all[len(all)-1]
 		of, at1 := b[begin:end], first
@@ -222,7 +226,8 @@ func accountEntry(lines []byte, n int) (e entry) {
 		case l.Of != "":
 			e.err = errors.New("the history of a prompt goes on here, which does not stand before it")
 		case l.Account != nil:
-			e.publicFrom, e.vote, e.from, e.former = l.PublicFrom, l.Vote, l.From, prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
+			e.publicFrom, e.vote, e.from, e.former = l.PublicFrom, l.Vote, l.From,
+				prompt.PreviousNames{Slug: l.Slug, OldNames: l.OldNames}
 			e.doc = format.Version{}.In(l.Document)
 			e.doc.Versions, e.doc.Extra = e.versions(l), format.Extra{Format: format.JSONLines}
 		}

@@ -73,7 +73,9 @@ type Account struct {
 }
 
 // Export returns a part of all that the caller has, and the cursor of the next part.
-func Export(ctx context.Context, s *library.Service, who auth.User, cursor string) (file []byte, next string, err error) {
+func Export(ctx context.Context, s *library.Service, who auth.User,
+	cursor string,
+) (file []byte, next string, err error) {
 	part, err := s.Account(ctx, who, cursor)
 	if err != nil {
 		return nil, "", err
@@ -89,7 +91,10 @@ func Export(ctx context.Context, s *library.Service, who auth.User, cursor strin
 		lines = append(lines, lineOf(w))
 	}
 	for _, v := range part.Votes {
-		lines = append(lines, line{Voted: &voted{On: "@" + s.AuthorKey(v.AuthorID) + "/" + v.Slug, Title: v.Title, Value: v.MyVote.String()}})
+		lines = append(lines, line{Voted: &voted{
+			On:    "@" + s.AuthorKey(v.AuthorID) + "/" + v.Slug,
+			Title: v.Title, Value: v.MyVote.String(),
+		}})
 	}
 	for _, v := range part.Favorites {
 		owner := s.AuthorKey(v.AuthorID)
@@ -125,7 +130,10 @@ func lineOf(w promptdb.ExportedPrompt) line {
 		l.Of = w.Name
 		return l
 	}
-	l.Account = &Account{Document: format.Version{}.In(format.Of(w.Draft)), OldNames: w.OldNames, PublicFrom: w.PublicFrom}
+	l.Account = &Account{
+		Document: format.Version{}.In(format.Of(w.Draft)),
+		OldNames: w.OldNames, PublicFrom: w.PublicFrom,
+	}
 	if w.Slug != prompt.Slug(w.Name) {
 		l.Slug = w.Slug
 	}
@@ -140,7 +148,8 @@ func lineOf(w promptdb.ExportedPrompt) line {
 func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]bool) format.Version {
 	d := format.Of(prompt.Draft{}.With(v.Content))
 	made := format.Version{
-		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config, Variables: d.Variables, Message: v.Message,
+		Version: v.Number, Kind: d.Kind, Text: d.Text, Messages: d.Messages, Config: d.Config,
+		Variables: d.Variables, Message: v.Message,
 		MadeBy: v.Made.By, MadeAt: v.Made.At,
 	}
 	if !v.Undescribed {
@@ -153,7 +162,8 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]b
 	}
 	if r := v.Recall; r != nil {
 		made.Recall = r.Reason
-		if to, had := r.Labels[prompt.Production]; had && to == 0 && w.Withdrawn { // an import recalls it with the label
+		// an import recalls it with the label
+		if to, had := r.Labels[prompt.Production]; had && to == 0 && w.Withdrawn {
 			made.Labels = append(made.Labels, prompt.Production)
 		}
 	}
@@ -173,7 +183,10 @@ func versionOf(w promptdb.ExportedPrompt, v prompt.Version, written map[string]b
 		made.Loss = []string{format.FieldSource}
 	}
 	if ok {
-		made.Source = &format.Source{Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State, Syntax: format.Syntax(s.Syntax), Extra: s.Extra}
+		made.Source = &format.Source{
+			Format: format.Format(s.Format), File: s.File, Data: s.Bytes, State: s.State,
+			Syntax: format.Syntax(s.Syntax), Extra: s.Extra,
+		}
 	} else {
 		made.FileHash = v.FileHash // an earlier version has the file, or it is lost
 	}

@@ -190,7 +190,8 @@ func (p stored) content(f format.Format, to format.Syntax) (file []byte, loss []
 	p.doc.Extra = was.Extra
 	switch {
 	case !asIs: // also in another format
-	case made.Version == p.Version && made.State == p.State(p.doc.Labels) && was.SameContent(p.doc) && was.Stays(made.Bytes):
+	case made.Version == p.Version && made.State == p.State(p.doc.Labels) &&
+		was.SameContent(p.doc) && was.Stays(made.Bytes):
 		return made.Bytes, nil, nil
 	case was.Name == p.doc.Name && made.Syntax == "":
 		d, lost := p.doc, []string(nil)
@@ -206,7 +207,9 @@ func (p stored) content(f format.Format, to format.Syntax) (file []byte, loss []
 // Takes reports whether a file must become a version of a prompt that says the same already: what
 // only its format knows of the prompt is not what the library gives away in that format. It returns
 // how many bytes it read for that.
-func Takes(ctx context.Context, s *library.Service, v library.View, made prompt.Source) (takes bool, read int, err error) {
+func Takes(ctx context.Context, s *library.Service, v library.View,
+	made prompt.Source,
+) (takes bool, read int, err error) {
 	if len(v.Files) > 0 { // with which no file is kept
 		return false, 0, nil
 	}
@@ -239,7 +242,10 @@ func write(f format.Format, to format.Syntax, d format.Document) (file []byte, l
 	if to == "" {
 		d, lost = forProgram(f, d)
 	} else if d, err = d.In(to); err != nil {
-		return nil, nil, &fault.Error{Kind: fault.Invalid, Text: err.Error(), Fields: []fault.Field{{Name: "query.syntax", Message: err.Error(), Value: string(to)}}}
+		return nil, nil, &fault.Error{
+			Kind: fault.Invalid, Text: err.Error(),
+			Fields: []fault.Field{{Name: "query.syntax", Message: err.Error(), Value: string(to)}},
+		}
 	}
 	file, loss, err = format.Write(f, d)
 	return file, told(loss, lost), err
@@ -270,14 +276,20 @@ func syntaxOf(name string) (format.Syntax, error) {
 		return s, nil
 	}
 	err := fmt.Errorf("%.40q is no syntax: use one of %q", name, format.Syntaxes())
-	return "", &fault.Error{Kind: fault.Invalid, Text: err.Error(), Fields: []fault.Field{{Name: "query.syntax", Message: err.Error(), Value: name}}}
+	return "", &fault.Error{
+		Kind: fault.Invalid, Text: err.Error(),
+		Fields: []fault.Field{{Name: "query.syntax", Message: err.Error(), Value: name}},
+	}
 }
 
 func invalidFormat(name string, err error) error {
 	if fault.Of(err) == fault.Invalid {
 		return err
 	}
-	return &fault.Error{Kind: fault.Invalid, Text: err.Error(), Fields: []fault.Field{{Name: "query.format", Message: err.Error(), Value: name}}}
+	return &fault.Error{
+		Kind: fault.Invalid, Text: err.Error(),
+		Fields: []fault.Field{{Name: "query.format", Message: err.Error(), Value: name}},
+	}
 }
 
 // Attachment returns a Content-Disposition with which browsers save a file under a name.

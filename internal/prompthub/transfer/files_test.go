@@ -44,7 +44,8 @@ func file(path, content string) library.SentFile {
 }
 
 func skillFile(name, text string) library.SentFile {
-	return file("SKILL.md", fmt.Sprintf("---\nname: %s\ndescription: Does %s\nlicense: MIT\n---\n\n%s\n", name, name, text))
+	return file("SKILL.md", fmt.Sprintf("---\nname: %s\ndescription: Does %s\nlicense: MIT\n---\n\n%s\n", name,
+		name, text))
 }
 
 // contents returns the files of the versions of a prompt with their bytes, by the versions.
@@ -80,13 +81,21 @@ func TestAccountsMoveWithFiles(t *testing.T) {
 			switch rapid.IntRange(0, 4).Draw(rt, "edit") {
 			case 0:
 				name := rapid.SampledFrom([]string{"p", "q"}).Draw(rt, "name")
-				v, err = here.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = name })
+				v, err = here.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+					d.Name = name
+				})
 			case 1:
-				v, err = here.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text += "!" })
+				v, err = here.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+					d.Text += "!"
+				})
 			default:
 				files := []library.SentFile{}
-				for _, path := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a/b.txt", "a.sh", "c é.bin"}), func(s string) string { return s }).Draw(rt, "paths") {
-					files = append(files, library.SentFile{Path: path, Bytes: []byte(text.Draw(rt, path)), Executable: rapid.Bool().Draw(rt, "x")})
+				for _, path := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a/b.txt", "a.sh", "c é.bin"}),
+					func(s string) string { return s }).Draw(rt, "paths") {
+					files = append(files, library.SentFile{
+						Path: path, Bytes: []byte(text.Draw(rt, path)),
+						Executable: rapid.Bool().Draw(rt, "x"),
+					})
 				}
 				if rapid.Bool().Draw(rt, "written") {
 					files = append(files, skillFile(v.Slug, rapid.SampledFrom([]string{"one", "two"}).Draw(rt, "text")))
@@ -137,9 +146,11 @@ func TestContentsComeOnce(t *testing.T) {
 	t.Parallel()
 	here, _ := newService(t)
 	const same = "the same in all"
-	v := create(t, here, prompt.Draft{}, skillFile("large", "x"), file("same", same), file("again", same), file("0", strings.Repeat("0", 600_000)))
+	v := create(t, here, prompt.Draft{}, skillFile("large", "x"), file("same", same), file("again", same),
+		file("0", strings.Repeat("0", 600_000)))
 	for i := 1; i < 6; i++ {
-		v = put(t, here, v.ID, skillFile("large", "x"), file("same", same), file("again", same), file("0", strings.Repeat(fmt.Sprint(i), 600_000)))
+		v = put(t, here, v.ID, skillFile("large", "x"), file("same", same), file("again", same),
+			file("0", strings.Repeat(fmt.Sprint(i), 600_000)))
 	}
 	require.EqualValues(t, 6, v.Version)
 	parts := 0
@@ -182,8 +193,12 @@ func TestFilesInParts(t *testing.T) {
 		"no folder": {`"path":"a"`, `"path":"b/a"`},
 		"text":      {`"text":"x"`, `"text":"z"`},
 	} {
-		items := take(t, there, strings.ReplaceAll(strings.ReplaceAll(line, `"name":"p"`, `"name":"`+name+`"`), change[0], change[1]), accountFile)
-		want := map[string]fault.Code{"no path": prompt.BadPath, "no folder": prompt.PathsCollide, "text": prompt.BadSkill}[name]
+		items := take(t, there, strings.ReplaceAll(strings.ReplaceAll(line, `"name":"p"`, `"name":"`+name+`"`),
+			change[0], change[1]), accountFile)
+		want := map[string]fault.Code{
+			"no path": prompt.BadPath, "no folder": prompt.PathsCollide,
+			"text": prompt.BadSkill,
+		}[name]
 		if want == "" {
 			want = prompt.UnknownContent
 		}
@@ -288,19 +303,24 @@ func TestSkillsOfArchives(t *testing.T) {
 	run := file("run.sh", "echo")
 	run.Executable = true
 	first := []library.SentFile{
-		in("x/pdf", skillFile("pdf", "Read a.")), in("x/pdf", file("a.md", "# A")), in("x/pdf/scripts", run), in("x/pdf", file(".DS_Store", "")),
-		in("x/pdf", file("u\u0308.json", "{}")), in("x/pdf/inner", skillFile("inner", "Inner.")), in("x/pdf/inner", file("b", "\x00")),
-		in("y", skillFile("alone", "Alone.")), in("z/pdf", skillFile("pdf", "Another.")), in("z/pdf", file("c", "c")), file("greet.md", "Hello."), file("LICENSE", "MIT"),
+		in("x/pdf", skillFile("pdf", "Read a.")), in("x/pdf", file("a.md", "# A")), in("x/pdf/scripts", run),
+		in("x/pdf", file(".DS_Store", "")),
+		in("x/pdf", file("u\u0308.json", "{}")), in("x/pdf/inner", skillFile("inner", "Inner.")),
+		in("x/pdf/inner", file("b", "\x00")),
+		in("y", skillFile("alone", "Alone.")), in("z/pdf", skillFile("pdf", "Another.")), in("z/pdf", file("c", "c")),
+		file("greet.md", "Hello."), file("LICENSE", "MIT"),
 	}
 	o := transfer.Options{File: "a.zip"}
-	r, err := transfer.Import(t.Context(), s, ann, []byte(zipOf(t, first...)), transfer.Options{File: "a.zip", DryRun: true})
+	r, err := transfer.Import(t.Context(), s, ann, []byte(zipOf(t, first...)),
+		transfer.Options{File: "a.zip", DryRun: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"LICENSE", "x/pdf/.DS_Store"}, r.Skipped)
 	want := []string{"greet created", "inner created", "pdf created", "alone created", "z-pdf created"}
 	require.ElementsMatch(t, want, outcomes(r.Items))
 	items := take(t, s, zipOf(t, first...), o)
 	require.ElementsMatch(t, want, outcomes(items))
-	require.Equal(t, []string{`1: SKILL.md false "` + strings.ReplaceAll(string(skillFile("pdf", "Read a.").Bytes), "\n", `\n`) + `" a.md false "# A" scripts/run.sh true "echo" ü.json false "{}"`}, contents(t, s, "pdf", 1))
+	require.Equal(t, []string{`1: SKILL.md false "` + strings.ReplaceAll(string(skillFile("pdf", "Read a.").Bytes),
+		"\n", `\n`) + `" a.md false "# A" scripts/run.sh true "echo" ü.json false "{}"`}, contents(t, s, "pdf", 1))
 	require.Contains(t, contents(t, s, "z-pdf", 1)[0], `name: z-pdf\n`)
 	v, err := s.GetByName(t.Context(), ann, library.IDOf(ann), "alone", library.WantedVersion{})
 	require.NoError(t, err)
@@ -348,7 +368,10 @@ func TestSkillsThatAreRefused(t *testing.T) {
 		prompt.BadSkill:      {file("a", "b")},
 	} {
 		s, _ := newService(t)
-		all := []library.SentFile{in("good", skillFile("good", "x")), in("good", file("a", "b")), {Path: "pad", Bytes: []byte(noise[:1<<10])}}
+		all := []library.SentFile{
+			in("good", skillFile("good", "x")), in("good", file("a", "b")),
+			{Path: "pad", Bytes: []byte(noise[:1<<10])},
+		}
 		skill := skillFile("bad", "x")
 		if code == prompt.BadSkill {
 			skill.Bytes = []byte("no head")

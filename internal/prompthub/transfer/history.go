@@ -18,7 +18,8 @@ import (
 const OtherHistory fault.Code = "OTHER_HISTORY"
 
 func errOther() error {
-	return fault.Coded(fault.Conflict, OtherHistory, "name: a prompt of yours has this name and another history; rename one of the two")
+	return fault.Coded(fault.Conflict, OtherHistory,
+		"name: a prompt of yours has this name and another history; rename one of the two")
 }
 
 // history makes a prompt with all its versions, or goes on where an import was cut short. Versions
@@ -30,7 +31,8 @@ func (im *importer) history(ctx context.Context, e entry, item *Item) error {
 	}
 	for _, v := range versions {
 		for _, lost := range v.Loss {
-			item.Loss = append(item.Loss, fmt.Sprintf("%s (version %d: damaged where it was exported)", lost, v.Version))
+			item.Loss = append(item.Loss,
+				fmt.Sprintf("%s (version %d: damaged where it was exported)", lost, v.Version))
 		}
 	}
 	item.Outcome = Unchanged
@@ -93,7 +95,8 @@ func (h *history) find(ctx context.Context) (*library.View, error) {
 			err = h.compare(ctx)
 		}
 		if fault.CodeOf(err) == OtherHistory {
-			return nil, fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("the name leads to %.100q here, and %s", v.Name, err))
+			return nil, fault.Coded(fault.Conflict, OtherHistory,
+				fmt.Sprintf("the name leads to %.100q here, and %s", v.Name, err))
 		}
 		return &v, err
 	}
@@ -148,7 +151,8 @@ func (h *history) same(v prompt.Version) error {
 	case h.from == "":
 		return errOther()
 	case n > int64(len(h.versions)):
-		return fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("version %d was made here and not there; the prompt stays as it is", n))
+		return fault.Coded(fault.Conflict, OtherHistory,
+			fmt.Sprintf("version %d was made here and not there; the prompt stays as it is", n))
 	case !slices.Contains(h.gaps, n):
 		return fault.Coded(fault.Conflict, OtherHistory, fmt.Sprintf("version %d says something else here than there; the prompt stays as it is: rename one of the two to have both", n))
 	}
@@ -191,7 +195,9 @@ func inVersion(n int64, err error) error {
 
 // files returns the files of a version with their bytes, which a line of the history has, or a
 // version that is there.
-func (h *history) files(ctx context.Context, list []format.VersionFile) (files prompt.Files, all map[string][]byte, err error) {
+func (h *history) files(ctx context.Context,
+	list []format.VersionFile,
+) (files prompt.Files, all map[string][]byte, err error) {
 	files, all = prompt.Files{}, make(map[string][]byte)
 	for _, f := range list {
 		b, ok := h.bytes[f.SHA256]
@@ -397,7 +403,8 @@ func (h *history) setEach(ctx context.Context, labels []string, version int64) (
 	for _, label := range labels {
 		err := h.put(ctx, []string{label}, version)
 		if fault.CodeOf(err) == prompt.NeedsProposal {
-			if note := fmt.Sprintf("labels (%s moves by a proposal alone)", label); !slices.Contains(h.item.Loss, note) {
+			if note := fmt.Sprintf("labels (%s moves by a proposal alone)",
+				label); !slices.Contains(h.item.Loss, note) {
 				h.item.Loss = append(h.item.Loss, note)
 			}
 			continue
@@ -482,7 +489,9 @@ func (h *history) labels(ctx context.Context) error {
 		if h.recalled[v.Version] || h.from != "" && !h.there[v.Version] {
 			continue
 		}
-		missing := slices.DeleteFunc(slices.Clone(v.Labels), func(l string) bool { return has[l] == v.Version || l == prompt.Latest })
+		missing := slices.DeleteFunc(slices.Clone(v.Labels), func(l string) bool {
+			return has[l] == v.Version || l == prompt.Latest
+		})
 		if h.from != "" {
 			if missing, err = h.followed(ctx, missing); err != nil {
 				return err

@@ -121,7 +121,10 @@ func Import(ctx context.Context, s *library.Service, who auth.User, file []byte,
 		if told := e.doc.Draft().Content().MistypedInclude(); told != "" {
 			e.doc.Warnings = append(slices.Clip(e.doc.Warnings), format.Warning{Text: told})
 		}
-		item := Item{Place: e.place, Name: cmp.Or(e.doc.Name, at.name), Title: e.doc.Titled().Title, Warnings: e.doc.Warnings}
+		item := Item{
+			Place: e.place, Name: cmp.Or(e.doc.Name, at.name),
+			Title: e.doc.Titled().Title, Warnings: e.doc.Warnings,
+		}
 		err := im.entry(ctx, e, &item)
 		if errors.Is(err, errFull) {
 			r.More = true
@@ -152,7 +155,8 @@ func (item *Item) rejected(err error) error {
 		return nil
 	case !errors.As(err, &f):
 		item.Reason = err.Error()
-	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict}, f.Kind):
+	case !slices.Contains([]fault.Kind{fault.Malformed, fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict},
+		f.Kind):
 		return err
 	case len(f.Fields) == 0:
 		item.Code, item.Reason = f.Code, f.Text
@@ -257,7 +261,8 @@ func asSkill(d format.Document, anew bool) format.Document {
 // among files of the prompt.
 func over(d format.Document, was prompt.Draft, slug string) prompt.Draft {
 	made := d.Over(format.Of(was)).Draft()
-	if s := made.Source; s == nil || len(made.Files) > 0 || len(was.Files) == 0 || format.Format(s.Format) != format.Skill {
+	if s := made.Source; s == nil || len(made.Files) > 0 || len(was.Files) == 0 ||
+		format.Format(s.Format) != format.Skill {
 		return made
 	}
 	b := skill.WithName(made.Source.Bytes, slug)
@@ -298,7 +303,9 @@ func (im *importer) prompt(ctx context.Context, d format.Document, item *Item) e
 		}
 	}
 	if !im.Update {
-		return fmt.Errorf("name: a prompt of yours is called %q and says something else; update it, or rename one of the two", was.Name)
+		return fmt.Errorf(
+			"name: a prompt of yours is called %q and says something else; update it, or rename one of the two",
+			was.Name)
 	}
 	if err := d.KeepsKind(format.Of(was.Draft)); err != nil {
 		return err

@@ -104,7 +104,8 @@ func newService(t testing.TB) (*library.Service, *failing) {
 	store.fail(-1)
 	store.damaged.Store("")
 	db := promptdb.New(promptdb.Config{
-		Store: store, Queues: memory.NewQueues(now), Tables: promptdb.DefaultTables(), Now: now, Log: slog.New(slog.DiscardHandler),
+		Store: store, Queues: memory.NewQueues(now), Tables: promptdb.DefaultTables(), Now: now,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { store.wait(d); return ctx.Err() },
 	})
@@ -166,9 +167,12 @@ func TestIncludedComesFirst(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
 	file := `{"name":"c","title":"C","text":"@@@langfusePrompt:name=b|label=latest@@@"}` + "\n" +
-		`{"name":"b","title":"B","text":"@@@langfusePrompt:name=a|label=latest@@@"}` + "\n" + `{"name":"a","title":"A","text":"x"}` + "\n" +
-		`{"name":"d","title":"D","text":"@@@langfusePrompt:name=e|label=latest@@@"}` + "\n" + `{"name":"e","title":"E","text":"@@@langfusePrompt:name=d|label=latest@@@"}` + "\n"
-	require.Equal(t, []string{"a created", "b created", "c created", "e rejected", "d rejected"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
+		`{"name":"b","title":"B","text":"@@@langfusePrompt:name=a|label=latest@@@"}` + "\n" +
+		`{"name":"a","title":"A","text":"x"}` + "\n" +
+		`{"name":"d","title":"D","text":"@@@langfusePrompt:name=e|label=latest@@@"}` + "\n" +
+		`{"name":"e","title":"E","text":"@@@langfusePrompt:name=d|label=latest@@@"}` + "\n"
+	require.Equal(t, []string{"a created", "b created", "c created", "e rejected", "d rejected"},
+		outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
 }
 
 // TestUpdateKeepsTheKind: a file makes no text of a chat, nor a chat of a text because its format
@@ -176,11 +180,19 @@ func TestIncludedComesFirst(t *testing.T) {
 func TestUpdateKeepsTheKind(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
-	take(t, s, `{"name":"chat","title":"C","messages":[{"role":"system","content":"S"},{"role":"user","content":"{{q}}"}]}`+"\n"+`{"name":"text","title":"T","text":"x"}`, transfer.Options{File: "x.jsonl"})
+	take(t, s,
+		`{"name":"chat","title":"C","messages":[{"role":"system","content":"S"},{"role":"user","content":"{{q}}"}]}`+
+			"\n"+`{"name":"text","title":"T","text":"x"}`, transfer.Options{File: "x.jsonl"})
 	before := give(t, s)
 	for file, say := range map[string][2]string{
-		"a.md":         {"---\nname: chat\n---\nText", "the prompt is a chat, and a text would take the place of its messages: "},
-		"a.prompt.yml": {"name: text\nmessages:\n  - role: user\n    content: y\n", "the prompt is a text, and messages would take its place: "},
+		"a.md": {
+			"---\nname: chat\n---\nText",
+			"the prompt is a chat, and a text would take the place of its messages: ",
+		},
+		"a.prompt.yml": {
+			"name: text\nmessages:\n  - role: user\n    content: y\n",
+			"the prompt is a text, and messages would take its place: ",
+		},
 	} {
 		for _, dry := range []bool{true, false} {
 			items := take(t, s, say[0], transfer.Options{File: file, Update: true, DryRun: dry})
@@ -189,7 +201,8 @@ func TestUpdateKeepsTheKind(t *testing.T) {
 		}
 	}
 	require.Equal(t, before, give(t, s))
-	items := take(t, s, "name: chat\nmessages:\n  - role: user\n    content: y\n", transfer.Options{File: "a.prompt.yml", Update: true})
+	items := take(t, s, "name: chat\nmessages:\n  - role: user\n    content: y\n",
+		transfer.Options{File: "a.prompt.yml", Update: true})
 	require.Equal(t, transfer.Updated, items[0].Outcome, items)
 }
 
@@ -202,7 +215,8 @@ func TestNamesBeforeSlugs(t *testing.T) {
 	for _, name := range []string{"Support/Reply", "a b", "a-b", "support-reply"} {
 		file += fmt.Sprintf(`{"name":%q,"title":"T","text":"x"}`+"\n", name)
 	}
-	require.Equal(t, []string{"support-reply created", "Support/Reply created", "a-b created", "a b created"}, outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
+	require.Equal(t, []string{"support-reply created", "Support/Reply created", "a-b created", "a b created"},
+		outcomes(take(t, s, file, transfer.Options{File: "x.jsonl"})))
 }
 
 // TestFormerNames: a prompt keeps its names elsewhere, by its slug and by names that it had, unless
@@ -211,7 +225,8 @@ func TestFormerNames(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	add := func(s *library.Service, name, text string) prompt.ID {
-		v, _, err := s.Create(ctx, ann, prompt.Draft{Name: name, Title: name, Text: text, Visibility: prompt.Private}, "")
+		v, _, err := s.Create(ctx, ann,
+			prompt.Draft{Name: name, Title: name, Text: text, Visibility: prompt.Private}, "")
 		require.NoError(t, err)
 		return v.ID
 	}
@@ -304,7 +319,10 @@ func part(t *testing.T, line string, from, to int64) string {
 			some = append(some, v)
 			continue
 		}
-		others = append(others, map[string]any{"version": v.Version, "kind": v.Kind, "labels": v.Labels, "hash": v.Hash()})
+		others = append(others, map[string]any{
+			"version": v.Version, "kind": v.Kind,
+			"labels": v.Labels, "hash": v.Hash(),
+		})
 	}
 	for name, list := range map[string]any{"versions": some, "others": others} {
 		b, err := json.Marshal(list)
@@ -405,14 +423,16 @@ func TestMadeElsewhere(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
 	for made, want := range map[string]string{
-		`"madeBy":"` + strings.Repeat("x", 101) + `"`: "version 1: madeBy: shorten this to at most 100 characters, it has 101",
+		`"madeBy":"` + strings.Repeat("x", 101) +
+			`"`: "version 1: madeBy: shorten this to at most 100 characters, it has 101",
 		`"madeBy":"a\nb"`:                 "version 1: madeBy: send one line",
 		`"madeAt":"1789-01-01T00:00:00Z"`: "version 1: madeAt: give a time from 1970 on",
 		`"madeAt":"yesterday"`:            "not a line of an account",
 		`"madeBy":7`:                      "not a line of an account",
 	} {
 		for _, from := range []string{"", `"from":"langfuse",`} {
-			items := take(t, s, `{"name":"p","title":"P","tags":[],"visibility":"private",`+from+`"versions":[{"version":1,"text":"x",`+made+`}]}`+"\n", transfer.Options{File: "a.jsonl"})
+			items := take(t, s, `{"name":"p","title":"P","tags":[],"visibility":"private",`+from+
+				`"versions":[{"version":1,"text":"x",`+made+`}]}`+"\n", transfer.Options{File: "a.jsonl"})
 			require.Equal(t, []transfer.Outcome{transfer.Rejected}, []transfer.Outcome{items[0].Outcome}, made)
 			require.Contains(t, items[0].Reason, want)
 		}
@@ -446,7 +466,8 @@ func TestLimitsOfHistories(t *testing.T) {
 func TestManyDeleted(t *testing.T) {
 	s, _ := newService(t)
 	var many strings.Builder
-	many.WriteString(`{"name":"many","title":"T","tags":[],"visibility":"private","versions":[{"version":101,"text":"x"}`)
+	many.WriteString(
+		`{"name":"many","title":"T","tags":[],"visibility":"private","versions":[{"version":101,"text":"x"}`)
 	for n := 202; n < 16_000*101; n += 101 {
 		fmt.Fprintf(&many, `,{"version":%d,"text":"x"}`, n)
 	}
@@ -467,14 +488,16 @@ func TestAccountsMove(t *testing.T) {
 			for n := range rapid.IntRange(1, 4).Draw(rt, "versions") {
 				extra := rapid.SampledFrom([]string{"", "# a comment\n", "license: MIT\n"}).Draw(rt, "extra")
 				public := rapid.SampledFrom([]string{"", "visibility: public\n"}).Draw(rt, "visibility")
-				label := rapid.SampledFrom([]string{"", "labels: [production]\n", "labels: [a, b]\n"}).Draw(rt, "labels")
+				label := rapid.SampledFrom([]string{"", "labels: [production]\n", "labels: [a, b]\n"}).Draw(
+					rt, "labels")
 				text := rapid.SampledFrom([]string{"x", "Hello {{who}}", "é\n\n  y"}).Draw(rt, "text")
 				about := rapid.SampledFrom([]string{"", "description: one\n", "description: two\n"}).Draw(rt, "about")
 				extra += about
 				file := fmt.Sprintf("---\nname: p%d\n%s%s%s---\n\n%s %d\n", i, extra, public, label, text, n)
 				take(rt, here, file, transfer.Options{File: "p.md", Update: true})
 			}
-			v, err := here.GetByName(t.Context(), ann, library.IDOf(ann), fmt.Sprintf("p%d", i), library.WantedVersion{})
+			v, err := here.GetByName(t.Context(), ann, library.IDOf(ann),
+				fmt.Sprintf("p%d", i), library.WantedVersion{})
 			require.NoError(rt, err)
 			for n := range v.Version {
 				if rapid.SampledFrom([]bool{true, false, false}).Draw(rt, "recall") {
@@ -485,7 +508,9 @@ func TestAccountsMove(t *testing.T) {
 		account := give(rt, here)
 		there, _ := newService(t)
 		items := take(rt, there, account, transfer.Options{File: "account.jsonl"})
-		require.False(rt, slices.ContainsFunc(items, func(i transfer.Item) bool { return i.Outcome == transfer.Rejected }), "%v", items)
+		require.False(rt, slices.ContainsFunc(items, func(i transfer.Item) bool {
+			return i.Outcome == transfer.Rejected
+		}), "%v", items)
 		require.Equal(rt, account, give(rt, there))
 		for _, i := range take(rt, there, account, transfer.Options{File: "account.jsonl"}) {
 			require.Equal(rt, transfer.Unchanged, i.Outcome)
@@ -517,7 +542,8 @@ func TestFilesThatAreNotSent(t *testing.T) {
 	t.Parallel()
 	here, _ := newService(t)
 	take(t, here, "---\nname: p\nlicense: MIT\n---\n\none\n", transfer.Options{File: "p.md"})
-	account := regexp.MustCompile(`"source":\{[^}]*\}`).ReplaceAllString(give(t, here), `"fileHash":"`+strings.Repeat("0", 64)+`"`)
+	account := regexp.MustCompile(`"source":\{[^}]*\}`).ReplaceAllString(give(t, here),
+		`"fileHash":"`+strings.Repeat("0", 64)+`"`)
 	require.Contains(t, account, `"fileHash":"000`)
 	there, _ := newService(t)
 	for _, want := range []transfer.Outcome{transfer.Created, transfer.Unchanged} {
@@ -532,7 +558,8 @@ func TestHistoriesOfBefore(t *testing.T) {
 	t.Parallel()
 	here, _ := newService(t)
 	for _, text := range []string{"one", "two"} {
-		take(t, here, "---\nname: p\ndescription: Greets\n---\n\n"+text+"\n", transfer.Options{File: "p.md", Update: true})
+		take(t, here, "---\nname: p\ndescription: Greets\n---\n\n"+text+"\n",
+			transfer.Options{File: "p.md", Update: true})
 	}
 	const about = `"description":"Greets"`
 	account := give(t, here)
@@ -581,7 +608,8 @@ func TestInvisibleCharactersAreRemoved(t *testing.T) {
 		require.Equal(t, title, v.Title)
 		require.Equal(t, text, v.Text)
 	}
-	require.Equal(t, []string{"file unchanged", "shown unchanged", "emoji unchanged"}, outcomes(take(t, s, lines, transfer.Options{File: "a.jsonl"})))
+	require.Equal(t, []string{"file unchanged", "shown unchanged", "emoji unchanged"},
+		outcomes(take(t, s, lines, transfer.Options{File: "a.jsonl"})))
 }
 
 // TestUpdateTakesWhatOnlyTheFormatKnows: a file that says the same of the prompt is a version if
@@ -614,7 +642,8 @@ func TestUpdateTakesWhatOnlyTheFormatKnows(t *testing.T) {
 	} {
 		if tt.outcome == "" {
 			items := take(t, s, tt.file, transfer.Options{File: tt.name, Update: true})
-			require.Equal(t, []transfer.Outcome{transfer.Unchanged, transfer.Created}, []transfer.Outcome{items[0].Outcome, items[1].Outcome})
+			require.Equal(t, []transfer.Outcome{transfer.Unchanged, transfer.Created},
+				[]transfer.Outcome{items[0].Outcome, items[1].Outcome})
 			continue
 		}
 		item := send(tt.name, tt.file, true)
@@ -640,7 +669,8 @@ func TestDamagedFile(t *testing.T) {
 		v, made, err := s.RestoreVersion(t.Context(), ann, v.ID, 1)
 		require.NoError(t, err, damaged)
 		require.True(t, made)
-		require.Equal(t, []string{"one", "Restores version 1, but not its file, which is damaged"}, []string{v.Text, v.Message})
+		require.Equal(t, []string{"one", "Restores version 1, but not its file, which is damaged"},
+			[]string{v.Text, v.Message})
 		f, err := transfer.FileOf(t.Context(), s, v, "markdown", "")
 		require.NoError(t, err, damaged)
 		require.Contains(t, f.Loss, "source")
@@ -663,14 +693,18 @@ func TestAccountWithDamagedFiles(t *testing.T) {
 	t.Parallel()
 	whole, store := newService(t)
 	for _, text := range []string{"one", "two"} {
-		take(t, whole, "---\nname: p\nlicense: "+text+"\n---\n\n"+text+"\n", transfer.Options{File: "p.md", Update: true})
+		take(t, whole, "---\nname: p\nlicense: "+text+"\n---\n\n"+text+"\n",
+			transfer.Options{File: "p.md", Update: true})
 	}
 	v, err := whole.GetByName(t.Context(), ann, library.IDOf(ann), "p", library.WantedVersion{})
 	require.NoError(t, err)
 	_, err = whole.Patch(t.Context(), ann, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = "three" })
 	require.NoError(t, err)
 	take(t, whole, "Another.", transfer.Options{File: "q.md"})
-	for damaged, lost := range map[string][]int64{"row": {1, 2}, "bytes": {1, 2}, "row 1": {1}, "row 2": {2}, "bytes 1": {1}, "bytes 2": {2}} {
+	for damaged, lost := range map[string][]int64{
+		"row": {1, 2}, "bytes": {1, 2}, "row 1": {1}, "row 2": {2},
+		"bytes 1": {1}, "bytes 2": {2},
+	} {
 		store.damaged.Store(damaged)
 		file := give(t, whole)
 		store.damaged.Store("")

@@ -40,7 +40,8 @@ func undo(t *testing.T, s *library.Service, all []transfer.Change) (sum transfer
 		u, err := transfer.Undo(t.Context(), s, ann, all, blocked)
 		require.NoError(t, err)
 		require.LessOrEqual(t, u.Deleted+u.Restored+len(u.Left), 50+len(all)-len(u.Rest))
-		sum.Deleted, sum.Restored, sum.Left = sum.Deleted+u.Deleted, sum.Restored+u.Restored, append(sum.Left, u.Left...)
+		sum.Deleted, sum.Restored, sum.Left = sum.Deleted+u.Deleted,
+			sum.Restored+u.Restored, append(sum.Left, u.Left...)
 		if all, blocked = u.Rest, u.Blocked; len(all) == 0 {
 			return sum
 		}
@@ -62,11 +63,13 @@ func state(t *testing.T, s *library.Service, name string) string {
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
-	take(t, s, `{"name":"one","title":"One","text":"first","tags":["mine"]}`+"\n"+`{"name":"two","title":"Two","text":"first"}`, transfer.Options{File: "a.jsonl"})
+	take(t, s, `{"name":"one","title":"One","text":"first","tags":["mine"]}`+"\n"+
+		`{"name":"two","title":"Two","text":"first"}`, transfer.Options{File: "a.jsonl"})
 	take(t, s, "---\nname: two\nlabels: [production]\n---\nsecond", transfer.Options{File: "two.md", Update: true})
 	before := []string{state(t, s, "one"), state(t, s, "two")}
 	file := `{"name":"whole","title":"Whole","text":"@@@langfusePrompt:name=part|label=latest@@@"}` + "\n" +
-		`{"name":"one","title":"Other","description":"New","text":"second","tags":["yours"],"visibility":"public"}` + "\n" +
+		`{"name":"one","title":"Other","description":"New","text":"second","tags":["yours"],"visibility":"public"}` +
+		"\n" +
 		`{"name":"two","title":"Two","text":"third","labels":["production","beta"]}` + "\n"
 	for i := range 70 {
 		file += fmt.Sprintf(`{"name":"n%d","title":"N","text":"x"}`, i) + "\n"
@@ -92,8 +95,11 @@ func TestUndo(t *testing.T) {
 func TestUndoLeaves(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t)
-	all := changes(t, s, `{"name":"a","title":"A","text":"x"}`+"\n"+`{"name":"b","title":"B","text":"x"}`+"\n"+`{"name":"c","title":"C","text":"x"}`, "a.jsonl")
-	take(t, s, `{"name":"a","title":"A","text":"mine"}`+"\n"+`{"name":"user","title":"U","text":"@@@langfusePrompt:name=b|label=latest@@@"}`, transfer.Options{File: "b.jsonl", Update: true})
+	all := changes(t, s, `{"name":"a","title":"A","text":"x"}`+"\n"+`{"name":"b","title":"B","text":"x"}`+"\n"+
+		`{"name":"c","title":"C","text":"x"}`, "a.jsonl")
+	take(t, s, `{"name":"a","title":"A","text":"mine"}`+"\n"+
+		`{"name":"user","title":"U","text":"@@@langfusePrompt:name=b|label=latest@@@"}`,
+		transfer.Options{File: "b.jsonl", Update: true})
 	u, err := transfer.Undo(t.Context(), s, auth.User{ID: "bob", Name: "Bob"}, all, 0)
 	require.NoError(t, err)
 	require.Len(t, u.Left, 3)
@@ -101,7 +107,10 @@ func TestUndoLeaves(t *testing.T) {
 
 	u = undo(t, s, all)
 	require.Equal(t, 1, u.Deleted)
-	require.Equal(t, []transfer.Left{{ID: all[0].ID, Title: "A", Reason: "it was changed since"}, {ID: all[1].ID, Title: "B", Reason: "another prompt includes it"}}, u.Left)
+	require.Equal(t, []transfer.Left{
+		{ID: all[0].ID, Title: "A", Reason: "it was changed since"},
+		{ID: all[1].ID, Title: "B", Reason: "another prompt includes it"},
+	}, u.Left)
 }
 
 // TestUndoLeavesWhatIsNoVersion: who gave a prompt of the import another title, tags or visibility
@@ -133,7 +142,8 @@ func TestUndoOfAnAccount(t *testing.T) {
 	t.Parallel()
 	here, _ := newService(t)
 	for i := range 60 {
-		take(t, here, fmt.Sprintf(`{"name":"long","title":"Long","text":"%d"}`, i), transfer.Options{File: "a.jsonl", Update: true})
+		take(t, here, fmt.Sprintf(`{"name":"long","title":"Long","text":"%d"}`, i),
+			transfer.Options{File: "a.jsonl", Update: true})
 	}
 	there, _ := newService(t)
 	all := changes(t, there, give(t, here), "account.jsonl")
@@ -144,7 +154,9 @@ func TestUndoOfAnAccount(t *testing.T) {
 	made := transfer.Change{ID: "x", Now: 1}
 	update := transfer.Change{ID: "y", Now: 3, Was: 2, Visibility: prompt.Private}
 	more := transfer.Change{ID: "y", Now: 4, Was: 3, Title: strings.ToUpper("t"), Labels: map[string]int64{"l": 3}}
-	require.Equal(t, []transfer.Change{made, {ID: "y", Now: 4, Was: 2, Visibility: prompt.Private, Title: "T", Labels: map[string]int64{"l": 3}}},
+	require.Equal(t, []transfer.Change{
+		made, {ID: "y", Now: 4, Was: 2, Visibility: prompt.Private, Title: "T", Labels: map[string]int64{"l": 3}},
+	},
 		transfer.Merge([]transfer.Change{made, update}, []transfer.Change{more}))
 }
 
@@ -156,7 +168,8 @@ func TestUndoOfALongerHistory(t *testing.T) {
 	take(t, here, "---\nname: one\nlabels: [production]\n---\nfirst", transfer.Options{File: "one.md"})
 	take(t, there, give(t, here), transfer.Options{File: "account.jsonl"})
 	before := state(t, there, "one")
-	take(t, here, "---\nname: one\nlabels: [production, beta]\n---\nsecond", transfer.Options{File: "one.md", Update: true})
+	take(t, here, "---\nname: one\nlabels: [production, beta]\n---\nsecond",
+		transfer.Options{File: "one.md", Update: true})
 	all := changes(t, there, give(t, here), "account.jsonl")
 	require.NotEqual(t, before, state(t, there, "one"))
 	require.Equal(t, transfer.Undone{Restored: 1}, undo(t, there, all))

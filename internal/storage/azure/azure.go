@@ -51,7 +51,10 @@ func newStore(cfg Config, rt http.RoundTripper) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue service %s: %w", acc.queueEndpoint, err)
 	}
-	s := &Store{Tables: &Tables{service: tables}, Queues: &Queues{service: queues, raw: cfg.RawMessages}, Endpoint: acc.tableEndpoint}
+	s := &Store{
+		Tables: &Tables{service: tables}, Queues: &Queues{service: queues, raw: cfg.RawMessages},
+		Endpoint: acc.tableEndpoint,
+	}
 	if cfg.Blobs {
 		service, err := acc.blobs(cred, clientOptions(rt, acc.emulated))
 		if err != nil {

@@ -42,8 +42,10 @@ func (b *Blobs) Put(ctx context.Context, container, name string, body []byte) er
 	}
 	none, media := azcore.ETagAny, blob.Type(name)
 	opts := &blockblob.UploadOptions{
-		HTTPHeaders:      &sdk.HTTPHeaders{BlobContentType: &media},
-		AccessConditions: &sdk.AccessConditions{ModifiedAccessConditions: &sdk.ModifiedAccessConditions{IfNoneMatch: &none}},
+		HTTPHeaders: &sdk.HTTPHeaders{BlobContentType: &media},
+		AccessConditions: &sdk.AccessConditions{
+			ModifiedAccessConditions: &sdk.ModifiedAccessConditions{IfNoneMatch: &none},
+		},
 	}
 	once := policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1, TryTimeout: bodyTimeout})
 	if _, err := b.client(container, name).Upload(once, streaming.NopCloser(bytes.NewReader(body)), opts); err != nil {
@@ -57,7 +59,11 @@ func (b *Blobs) Get(ctx context.Context, container, name string) (blob.Blob, err
 	if err := blob.CheckName(container, name); err != nil {
 		return blob.Blob{}, fmt.Errorf("get from %s: %w", container, err)
 	}
-	again := policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: 2, TryTimeout: bodyTimeout, RetryDelay: 100 * time.Millisecond, MaxRetryDelay: time.Second})
+	again := policy.WithRetryOptions(ctx,
+		policy.RetryOptions{
+			MaxRetries: 2, TryTimeout: bodyTimeout, RetryDelay: 100 * time.Millisecond,
+			MaxRetryDelay: time.Second,
+		})
 	resp, err := b.client(container, name).DownloadStream(again, nil)
 	if err != nil {
 		return blob.Blob{}, fmt.Errorf("get from %s: %w", container, blobError(err))
@@ -113,13 +119,17 @@ func (b *Blobs) List(ctx context.Context, name, prefix string, limit int, next s
 		return p, nil
 	}
 	for _, item := range resp.Segment.BlobItems {
-		if item.Name == nil || item.Properties == nil || item.Properties.ContentLength == nil || item.Properties.LastModified == nil {
+		if item.Name == nil || item.Properties == nil || item.Properties.ContentLength == nil ||
+			item.Properties.LastModified == nil {
 			return blob.Page{}, fmt.Errorf("list %s: an item without its properties", name)
 		}
 		if blob.CheckName(name, *item.Name) != nil {
 			continue // another program has put it there
 		}
-		p.Items = append(p.Items, blob.Item{Name: *item.Name, Size: *item.Properties.ContentLength, Stored: item.Properties.LastModified.UTC()})
+		p.Items = append(p.Items, blob.Item{
+			Name: *item.Name, Size: *item.Properties.ContentLength,
+			Stored: item.Properties.LastModified.UTC(),
+		})
 	}
 	return p, nil
 }

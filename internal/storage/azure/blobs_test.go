@@ -25,12 +25,17 @@ func refusedBlob(status int, code string) reply {
 
 func TestBlobWritesAreSentOnce(t *testing.T) {
 	t.Parallel()
-	for _, r := range []reply{{err: errors.New("connection reset")}, refusedBlob(500, "InternalError"), refusedBlob(503, "ServerBusy"), refusedBlob(408, ""), refusedBlob(429, "")} {
+	for _, r := range []reply{
+		{err: errors.New("connection reset")},
+		refusedBlob(500, "InternalError"),
+		refusedBlob(503, "ServerBusy"), refusedBlob(408, ""), refusedBlob(429, ""),
+	} {
 		blobs, stub := stubbedBlobs(t, r)
 		require.Error(t, blobs.Put(t.Context(), "pictures", "user/a.jpg", []byte("body")))
 		require.Len(t, stub.sent, 1, "put answered %d", r.status)
 		put := stub.sent[0]
-		require.Equal(t, "PUT acct.blob.core.windows.net /pictures/user/a.jpg", put.Method+" "+put.URL.Host+" "+put.URL.Path)
+		require.Equal(t, "PUT acct.blob.core.windows.net /pictures/user/a.jpg",
+			put.Method+" "+put.URL.Host+" "+put.URL.Path)
 		require.Equal(t, "*", put.Header.Get("If-None-Match"))
 		require.Equal(t, []string{"image/jpeg"}, put.Header["x-ms-blob-content-type"]) //nolint:staticcheck // as the SDK writes it
 		require.Equal(t, "body", put.body)
@@ -64,7 +69,10 @@ func TestBlobErrors(t *testing.T) {
 		err := blobs.Put(t.Context(), "pictures", "user/a.jpg", nil)
 		require.ErrorContains(t, err, "put into pictures: ")
 		require.NotContains(t, err.Error(), "user", "names hold ids")
-		for _, known := range []error{blob.ErrExists, blob.ErrNoContainer, blob.ErrBusy, blob.ErrInvalid, blob.ErrNotFound} {
+		for _, known := range []error{
+			blob.ErrExists, blob.ErrNoContainer, blob.ErrBusy,
+			blob.ErrInvalid, blob.ErrNotFound,
+		} {
 			require.Equal(t, errors.Is(tt.want, known), errors.Is(err, known), "%v is %v", err, known)
 		}
 	}
@@ -74,7 +82,10 @@ func TestBlobErrors(t *testing.T) {
 func TestBlobReads(t *testing.T) {
 	t.Parallel()
 	const modified = "Wed, 25 Nov 2026 12:00:00 GMT"
-	whole := reply{status: http.StatusOK, body: "body", header: map[string]string{"Last-Modified": modified, "Content-Length": "4", "ETag": `"1"`}}
+	whole := reply{
+		status: http.StatusOK, body: "body",
+		header: map[string]string{"Last-Modified": modified, "Content-Length": "4", "ETag": `"1"`},
+	}
 	blobs, stub := stubbedBlobs(t, refusedBlob(500, "InternalError"), reply{err: errors.New("connection reset")}, whole)
 	got, err := blobs.Get(t.Context(), "pictures", "user/a.jpg")
 	require.NoError(t, err)
@@ -82,7 +93,13 @@ func TestBlobReads(t *testing.T) {
 	require.Equal(t, blob.ETag([]byte("body")), got.ETag)
 	require.Len(t, stub.sent, 3)
 
-	big := reply{status: http.StatusOK, header: map[string]string{"Last-Modified": modified, "Content-Length": strconv.Itoa(blob.MaxBytes + 1), "ETag": `"1"`}}
+	big := reply{
+		status: http.StatusOK,
+		header: map[string]string{
+			"Last-Modified": modified, "Content-Length": strconv.Itoa(blob.MaxBytes + 1),
+			"ETag": `"1"`,
+		},
+	}
 	blobs, _ = stubbedBlobs(t, big)
 	_, err = blobs.Get(t.Context(), "pictures", "user/a.jpg")
 	require.ErrorContains(t, err, "which are no blob")

@@ -72,7 +72,8 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	case strings.EqualFold(kind, "managedidentity"):
 		cfg.ManagedIdentity = true
 	case kind != "":
-		return Config{}, fmt.Errorf("setting %s__credential is %q: want managedidentity, or none for the default chain", setting, kind)
+		return Config{}, fmt.Errorf("setting %s__credential is %q: want managedidentity, or none for the default chain",
+			setting, kind)
 	}
 	_, err := cfg.account()
 	return cfg, err
@@ -97,15 +98,21 @@ func (c Config) account() (*account, error) {
 		}
 	} else {
 		acc = &account{
-			tableEndpoint: strings.TrimRight(c.TableEndpoint, "/"), queueEndpoint: strings.TrimRight(c.QueueEndpoint, "/"),
-			blobEndpoint: strings.TrimRight(c.BlobEndpoint, "/"), managedIdentity: c.ManagedIdentity, clientID: c.ClientID,
+			tableEndpoint: strings.TrimRight(c.TableEndpoint, "/"),
+			queueEndpoint: strings.TrimRight(c.QueueEndpoint, "/"),
+			blobEndpoint:  strings.TrimRight(c.BlobEndpoint, "/"), managedIdentity: c.ManagedIdentity,
+			clientID: c.ClientID,
 		}
 	}
 	return acc, acc.check(c.Blobs)
 }
 
 func (a *account) check(blobs bool) error {
-	services := []struct{ what, uri string }{{"table", a.tableEndpoint}, {"queue", a.queueEndpoint}, {"blob", a.blobEndpoint}}
+	services := []struct{ what, uri string }{
+		{"table", a.tableEndpoint},
+		{"queue", a.queueEndpoint},
+		{"blob", a.blobEndpoint},
+	}
 	if !blobs {
 		services = services[:2]
 	}
@@ -120,7 +127,9 @@ func (a *account) check(blobs bool) error {
 		// Lists, cursors and backups rest on rows in the order of their keys, which Cosmos DB does not
 		// promise.
 		if cosmos(u.Hostname()) {
-			return fmt.Errorf("%s endpoint %q is Cosmos DB, whose tables do not keep their rows in order: take a storage account", e.what, e.uri)
+			return fmt.Errorf(
+				"%s endpoint %q is Cosmos DB, whose tables do not keep their rows in order: take a storage account",
+				e.what, e.uri)
 		}
 		if u.RawQuery != "" {
 			return fmt.Errorf("the %s endpoint has a query: shared access signatures are not supported", e.what)

@@ -12,7 +12,8 @@ func env(settings map[string]string) func(string) string {
 
 func TestFromEnv(t *testing.T) {
 	t.Parallel()
-	const table, queue, blob = "https://acct.table.core.windows.net", "https://acct.queue.core.windows.net", "https://acct.blob.core.windows.net"
+	const table, queue, blob = "https://acct.table.core.windows.net", "https://acct.queue.core.windows.net",
+		"https://acct.blob.core.windows.net"
 	tests := []struct {
 		name     string
 		settings map[string]string
@@ -21,17 +22,28 @@ func TestFromEnv(t *testing.T) {
 		{
 			"development storage",
 			map[string]string{setting: "UseDevelopmentStorage=true"},
-			account{name: devName, key: devKey, tableEndpoint: "http://127.0.0.1:10002/devstoreaccount1", queueEndpoint: "http://127.0.0.1:10001/devstoreaccount1", blobEndpoint: "http://127.0.0.1:10000/devstoreaccount1", emulated: true},
+			account{
+				name: devName, key: devKey, tableEndpoint: "http://127.0.0.1:10002/devstoreaccount1",
+				queueEndpoint: "http://127.0.0.1:10001/devstoreaccount1",
+				blobEndpoint:  "http://127.0.0.1:10000/devstoreaccount1", emulated: true,
+			},
 		},
 		{
 			"emulator elsewhere",
 			map[string]string{setting: "UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite"},
-			account{name: devName, key: devKey, tableEndpoint: "http://azurite:10002/devstoreaccount1", queueEndpoint: "http://azurite:10001/devstoreaccount1", blobEndpoint: "http://azurite:10000/devstoreaccount1", emulated: true},
+			account{
+				name: devName, key: devKey, tableEndpoint: "http://azurite:10002/devstoreaccount1",
+				queueEndpoint: "http://azurite:10001/devstoreaccount1",
+				blobEndpoint:  "http://azurite:10000/devstoreaccount1", emulated: true,
+			},
 		},
 		{
 			"emulator on other ports",
 			map[string]string{setting: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=a2V5;QueueEndpoint=http://localhost:1/a;TableEndpoint=http://localhost:2/a/;BlobEndpoint=http://localhost:3/a/;"},
-			account{name: "a", key: "a2V5", tableEndpoint: "http://localhost:2/a", queueEndpoint: "http://localhost:1/a", blobEndpoint: "http://localhost:3/a", emulated: true},
+			account{
+				name: "a", key: "a2V5", tableEndpoint: "http://localhost:2/a",
+				queueEndpoint: "http://localhost:1/a", blobEndpoint: "http://localhost:3/a", emulated: true,
+			},
 		},
 		{
 			"key of an account",
@@ -51,10 +63,14 @@ func TestFromEnv(t *testing.T) {
 		{
 			"endpoints and user-assigned identity",
 			map[string]string{
-				setting + "__tableServiceUri": table + "/", setting + "__queueServiceUri": queue + "/", setting + "__blobServiceUri": blob + "/",
-				setting + "__credential": "managedidentity", setting + "__clientId": "id",
+				setting + "__tableServiceUri": table + "/", setting + "__queueServiceUri": queue + "/",
+				setting + "__blobServiceUri": blob + "/",
+				setting + "__credential":     "managedidentity", setting + "__clientId": "id",
 			},
-			account{tableEndpoint: table, queueEndpoint: queue, blobEndpoint: blob, managedIdentity: true, clientID: "id"},
+			account{
+				tableEndpoint: table, queueEndpoint: queue, blobEndpoint: blob,
+				managedIdentity: true, clientID: "id",
+			},
 		},
 	}
 	for _, test := range tests {
@@ -83,7 +99,10 @@ func TestFromEnv(t *testing.T) {
 // TestNoBlobEndpoint: only an application with blobs needs the blob service.
 func TestNoBlobEndpoint(t *testing.T) {
 	t.Parallel()
-	cfg, err := FromEnv(env(map[string]string{setting + "__tableServiceUri": "https://a", setting + "__queueServiceUri": "https://a"}))
+	cfg, err := FromEnv(env(map[string]string{
+		setting + "__tableServiceUri": "https://a",
+		setting + "__queueServiceUri": "https://a",
+	}))
 	require.NoError(t, err)
 	_, err = New(cfg)
 	require.NoError(t, err)
@@ -109,14 +128,34 @@ func TestFromEnvRefuses(t *testing.T) {
 		want     string
 	}{
 		{"nothing", nil, "no table storage: set AzureWebJobsStorage to a connection string"},
-		{"no queues", map[string]string{table: "https://a.table.core.windows.net"}, "AzureWebJobsStorage__queueServiceUri"},
-		{"no address", map[string]string{table: "a.table", queue: "https://a"}, `table endpoint "a.table" is not an http or https address`},
+		{
+			"no queues",
+			map[string]string{table: "https://a.table.core.windows.net"},
+			"AzureWebJobsStorage__queueServiceUri",
+		},
+		{
+			"no address",
+			map[string]string{table: "a.table", queue: "https://a"},
+			`table endpoint "a.table" is not an http or https address`,
+		},
 		{"identity in the clear", map[string]string{table: "http://a", queue: "https://a"}, "over https only"},
 		{"signature in the address", map[string]string{table: "https://a/?sig=x", queue: "https://a"}, "not supported"},
-		{"Cosmos DB", map[string]string{table: "https://a.Table.Cosmos.azure.com:443", queue: "https://a"}, "is Cosmos DB"},
+		{
+			"Cosmos DB",
+			map[string]string{table: "https://a.Table.Cosmos.azure.com:443", queue: "https://a"},
+			"is Cosmos DB",
+		},
 		{"Cosmos DB by a connection string", map[string]string{setting: "AccountName=a;AccountKey=a2V5;TableEndpoint=https://a.table.cosmosdb.azure.com/;QueueEndpoint=https://a/"}, "take a storage account"},
-		{"unknown credential", map[string]string{setting + "__accountName": "a", setting + "__credential": "secret"}, "want managedidentity"},
-		{"client id alone", map[string]string{setting + "__accountName": "a", setting + "__clientId": "x"}, "has no effect without"},
+		{
+			"unknown credential",
+			map[string]string{setting + "__accountName": "a", setting + "__credential": "secret"},
+			"want managedidentity",
+		},
+		{
+			"client id alone",
+			map[string]string{setting + "__accountName": "a", setting + "__clientId": "x"},
+			"has no effect without",
+		},
 		{"not a connection string", map[string]string{setting: "hunter2"}, "part 1 is not of the form Name=Value"},
 		{"no key", map[string]string{setting: "AccountName=a"}, "AccountKey is missing"},
 		{"signature", map[string]string{setting: "AccountName=a;SharedAccessSignature=x"}, "not supported"},

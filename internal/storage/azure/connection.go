@@ -27,7 +27,8 @@ func parseConnection(s string) (*account, error) {
 		}
 		return &account{
 			name: devName, key: devKey,
-			tableEndpoint: host + ":10002/" + devName, queueEndpoint: host + ":10001/" + devName, blobEndpoint: host + ":10000/" + devName,
+			tableEndpoint: host + ":10002/" + devName, queueEndpoint: host + ":10001/" + devName,
+			blobEndpoint: host + ":10000/" + devName,
 		}, nil
 	}
 	if fields["sharedaccesssignature"] != "" {

@@ -68,8 +68,10 @@ func TestDecodeMalformed(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`{}`, `[]`, `{"value":{}}`, `{"value":[1]}`, `{"value":[{"PartitionKey":5}]}`, `{"value":[]}x`, `{"value":[],}`,
-		`{"value":[{"a" 1}]}`, `{"value":[{"a":}]}`, `{"value":[{"a":tru}]}`, `{"value":[{"a":"\x"}]}`, `{"value":[{"a":"\u00g0"}]}`,
-		`{"value":[{"N@odata.type":"Edm.Int64","N":"5x"}]}`, `{"value":[{"N@odata.type":"Edm.DateTime","N":"yesterday"}]}`,
+		`{"value":[{"a" 1}]}`, `{"value":[{"a":}]}`, `{"value":[{"a":tru}]}`, `{"value":[{"a":"\x"}]}`,
+		`{"value":[{"a":"\u00g0"}]}`,
+		`{"value":[{"N@odata.type":"Edm.Int64","N":"5x"}]}`,
+		`{"value":[{"N@odata.type":"Edm.DateTime","N":"yesterday"}]}`,
 		`{"value":[{"a":1 2}]}`, `{"value":[{}{}]}`, `{"value":[]}` + "\x00",
 		`{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `,"value":[]}`,
 	} {
@@ -81,7 +83,10 @@ func TestDecodeMalformed(t *testing.T) {
 // Halves of surrogate pairs, which the fuzzer's reference refuses.
 func TestDecodeHalfPairs(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`"\ud800"`, `"\ud800\u0041"`, `"\ud83d\ud83d\ude00x"`, `"\ude00\ud83d"`, `"\ud83dA\n"`} {
+	for _, text := range []string{
+		`"\ud800"`, `"\ud800\u0041"`, `"\ud83d\ud83d\ude00x"`,
+		`"\ude00\ud83d"`, `"\ud83dA\n"`,
+	} {
 		var want string
 		require.NoError(t, json.Unmarshal([]byte(text), &want))
 		s := scanner{text: text}
@@ -159,7 +164,10 @@ func deep(v any, depth int) bool {
 
 func referenceRow(entity map[string]any) (table.Row, error) {
 	var row table.Row
-	for name, to := range map[string]*string{"PartitionKey": &row.Partition, "RowKey": &row.Row, "odata.etag": &row.ETag} {
+	for name, to := range map[string]*string{
+		"PartitionKey": &row.Partition,
+		"RowKey":       &row.Row, "odata.etag": &row.ETag,
+	} {
 		v, present := entity[name]
 		s, ok := v.(string)
 		if present && !ok {
@@ -173,7 +181,8 @@ func referenceRow(entity map[string]any) (table.Row, error) {
 				return row, fmt.Errorf("type of %s is no text", target)
 			}
 		}
-		if name == "PartitionKey" || name == "RowKey" || name == "Timestamp" || strings.HasPrefix(name, "odata.") || strings.Contains(name, "@") {
+		if name == "PartitionKey" || name == "RowKey" || name == "Timestamp" || strings.HasPrefix(name, "odata.") ||
+			strings.Contains(name, "@") {
 			continue
 		}
 		value, err := referenceValue(v, entity[name+"@odata.type"])
@@ -259,6 +268,7 @@ func BenchmarkDecodePage(b *testing.B) {
 // cardRow is an entity of 1.2 KB with the properties of a prompt's summary.
 var cardRow = `{"odata.etag":"W/\"datetime'2026-11-20T15%3A31%3A11.6564694Z'\"","PartitionKey":"pub|newest|202611","RowKey":"0000000000000000000|01ARZ3NDEKTSV4RRFFQ69G5FAV",` +
 	`"Timestamp":"2026-11-20T15:31:11.6564694Z","PromptId":"01ARZ3NDEKTSV4RRFFQ69G5FAV","AuthorId":"8f9d7a54-1111-2222-3333-444455556666","AuthorName":"Ann Example",` +
-	`"Title":"` + strings.Repeat("Explain this code ", 9) + `","TitleNormalized":"` + strings.Repeat("explain this code ", 9) + `","Tags":"go;azure;review","Visibility":"public","IsDeleted":false,` +
+	`"Title":"` + strings.Repeat("Explain this code ", 9) + `","TitleNormalized":"` +
+	strings.Repeat("explain this code ", 9) + `","Tags":"go;azure;review","Visibility":"public","IsDeleted":false,` +
 	`"CreatedAt@odata.type":"Edm.DateTime","CreatedAt":"2026-11-20T15:31:11.6564694Z","UpdatedAt@odata.type":"Edm.DateTime","UpdatedAt":"2026-11-20T15:31:11.6564694Z",` +
 	`"Likes":12,"Dislikes":3,"Revision@odata.type":"Edm.Int64","Revision":"7"}`

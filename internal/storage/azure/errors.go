@@ -70,7 +70,8 @@ func (f *failure) busy() bool {
 
 // invalid reports whether the request breaks a limit.
 func (f *failure) invalid() bool {
-	return f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo" || f.status == http.StatusRequestEntityTooLarge
+	return f.status == http.StatusBadRequest && f.code != "InvalidAuthenticationInfo" ||
+		f.status == http.StatusRequestEntityTooLarge
 }
 
 // tableError returns what err says of a request to a table, in the words of package table.
@@ -117,7 +118,9 @@ type NoTokenError struct{ Err error }
 
 // Error returns the text of the identity's library in one line.
 func (e *NoTokenError) Error() string {
-	return "no token of an identity: " + strings.Join(strings.FieldsFunc(strings.ReplaceAll(e.Err.Error(), strings.Repeat("-", 80), ""), unicode.IsSpace), " ")
+	return "no token of an identity: " +
+		strings.Join(strings.FieldsFunc(strings.ReplaceAll(e.Err.Error(), strings.Repeat("-", 80), ""),
+			unicode.IsSpace), " ")
 }
 
 // Unwrap returns the error of the identity's library.

@@ -53,7 +53,10 @@ func TestMissingQueue(t *testing.T) {
 func TestErrorsHoldNoKey(t *testing.T) {
 	t.Parallel()
 	secret := table.Key{Partition: "u|secret", Row: "secret"}
-	for _, r := range []reply{refusal(500, "InternalError"), refusal(400, "InvalidInput"), {err: errors.New("connection reset")}} {
+	for _, r := range []reply{
+		refusal(500, "InternalError"), refusal(400, "InvalidInput"),
+		{err: errors.New("connection reset")},
+	} {
 		store, _ := stubbed(t, r)
 		_, err := store.Tables.Get(t.Context(), "Prompts", secret)
 		errs := []error{err}

@@ -116,7 +116,8 @@ func (q *Queues) Delete(ctx context.Context, name string, r queue.Receipt) error
 // Peek implements queue.Queues.
 func (q *Queues) Peek(ctx context.Context, name string) ([]string, error) {
 	n := int32(queue.MaxReceive)
-	resp, err := q.service.NewQueueClient(name).PeekMessages(repeatable(ctx), &azqueue.PeekMessagesOptions{NumberOfMessages: &n})
+	resp, err := q.service.NewQueueClient(name).PeekMessages(repeatable(ctx),
+		&azqueue.PeekMessagesOptions{NumberOfMessages: &n})
 	if err != nil {
 		return nil, fmt.Errorf("peek at %s: %w", name, queueError(err))
 	}

@@ -15,15 +15,21 @@ import (
 var someReceipt = queue.Receipt{ID: "id", Pop: "pop"}
 
 func queueRefusal(status int, code string) reply {
-	return reply{status: status, header: map[string]string{"x-ms-error-code": code, "Content-Type": "application/xml"}, body: `<?xml version="1.0"?><Error><Code>` + code + `</Code></Error>`}
+	return reply{
+		status: status, header: map[string]string{"x-ms-error-code": code, "Content-Type": "application/xml"},
+		body: `<?xml version="1.0"?><Error><Code>` + code + `</Code></Error>`,
+	}
 }
 
 // delivery is the answer to a receive: one message with the text as it is on the wire.
 func delivery(text string) reply {
-	return reply{status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"}, body: `<?xml version="1.0"?><QueueMessagesList><QueueMessage>` +
-		`<MessageId>id</MessageId><InsertionTime>Fri, 20 Nov 2026 15:31:11 GMT</InsertionTime><ExpirationTime>Fri, 31 Dec 9999 23:59:59 GMT</ExpirationTime>` +
-		`<PopReceipt>pop</PopReceipt><TimeNextVisible>Fri, 20 Nov 2026 15:32:11 GMT</TimeNextVisible><DequeueCount>2</DequeueCount>` +
-		`<MessageText>` + text + `</MessageText></QueueMessage></QueueMessagesList>`}
+	return reply{
+		status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"},
+		body: `<?xml version="1.0"?><QueueMessagesList><QueueMessage>` +
+			`<MessageId>id</MessageId><InsertionTime>Fri, 20 Nov 2026 15:31:11 GMT</InsertionTime><ExpirationTime>Fri, 31 Dec 9999 23:59:59 GMT</ExpirationTime>` +
+			`<PopReceipt>pop</PopReceipt><TimeNextVisible>Fri, 20 Nov 2026 15:32:11 GMT</TimeNextVisible><DequeueCount>2</DequeueCount>` +
+			`<MessageText>` + text + `</MessageText></QueueMessage></QueueMessagesList>`,
+	}
 }
 
 var accepted = reply{status: http.StatusCreated, body: delivery("").body}
@@ -34,11 +40,15 @@ func TestSendEncodes(t *testing.T) {
 	receipt, err := store.Queues.Send(t.Context(), "q", "héllo", 1500*time.Millisecond)
 	require.NoError(t, err)
 	require.Equal(t, someReceipt, receipt)
-	require.Contains(t, stub.sent[0].body, "<MessageText>"+base64.StdEncoding.EncodeToString([]byte("héllo"))+"</MessageText>")
+	require.Contains(t, stub.sent[0].body,
+		"<MessageText>"+base64.StdEncoding.EncodeToString([]byte("héllo"))+"</MessageText>")
 	require.Equal(t, "-1", stub.sent[0].URL.Query().Get("messagettl"))
 	require.Equal(t, "2", stub.sent[0].URL.Query().Get("visibilitytimeout"))
 
-	store, stub = stubbedAt(t, Config{ConnectionString: "AccountName=acct;AccountKey=a2V5", RawMessages: true}, accepted)
+	store, stub = stubbedAt(t, Config{
+		ConnectionString: "AccountName=acct;AccountKey=a2V5",
+		RawMessages:      true,
+	}, accepted)
 	_, err = store.Queues.Send(t.Context(), "q", "héllo", 0)
 	require.NoError(t, err)
 	require.Contains(t, stub.sent[0].body, "<MessageText>héllo</MessageText>")
@@ -55,10 +65,14 @@ func TestReceiveDecodes(t *testing.T) {
 		{"empty", "", "", false},
 		{"raw", "aMOpbGxv", "aMOpbGxv", true},
 	} {
-		store, _ := stubbedAt(t, Config{ConnectionString: "AccountName=acct;AccountKey=a2V5", RawMessages: test.raw}, delivery(test.wire))
+		store, _ := stubbedAt(t, Config{ConnectionString: "AccountName=acct;AccountKey=a2V5", RawMessages: test.raw},
+			delivery(test.wire))
 		msgs, err := store.Queues.Receive(t.Context(), "q", 1, time.Minute)
 		require.NoError(t, err)
-		want := queue.Message{Receipt: someReceipt, Text: test.want, Dequeued: 2, Inserted: time.Date(2026, 11, 20, 15, 31, 11, 0, time.UTC)}
+		want := queue.Message{
+			Receipt: someReceipt, Text: test.want, Dequeued: 2,
+			Inserted: time.Date(2026, 11, 20, 15, 31, 11, 0, time.UTC),
+		}
 		require.Len(t, msgs, 1)
 		require.True(t, want.Inserted.Equal(msgs[0].Inserted))
 		want.Inserted = msgs[0].Inserted
@@ -78,7 +92,11 @@ func TestHideSendsNoText(t *testing.T) {
 
 func TestQueueRequestsAreSentOnce(t *testing.T) {
 	t.Parallel()
-	for _, r := range []reply{{err: errors.New("connection reset")}, queueRefusal(500, "InternalError"), queueRefusal(503, "ServerBusy")} {
+	for _, r := range []reply{
+		{err: errors.New("connection reset")},
+		queueRefusal(500, "InternalError"),
+		queueRefusal(503, "ServerBusy"),
+	} {
 		store, stub := stubbed(t, r)
 		_, err := store.Queues.Send(t.Context(), "q", "x", 0)
 		require.Error(t, err)
@@ -108,7 +126,11 @@ func TestQueueErrors(t *testing.T) {
 		_, err := store.Queues.Hide(t.Context(), "q", someReceipt, 0)
 		require.ErrorIs(t, err, test.want, test.code)
 	}
-	for _, r := range []reply{queueRefusal(403, "AuthorizationPermissionMismatch"), queueRefusal(404, "QueueNotFound"), queueRefusal(503, "ServerBusy"), {err: errors.New("reset")}} {
+	for _, r := range []reply{
+		queueRefusal(403, "AuthorizationPermissionMismatch"), queueRefusal(404, "QueueNotFound"),
+		queueRefusal(503, "ServerBusy"),
+		{err: errors.New("reset")},
+	} {
 		store, _ := stubbed(t, r)
 		_, err := store.Queues.Receive(t.Context(), "jobs", 1, time.Minute)
 		require.ErrorContains(t, err, "jobs")

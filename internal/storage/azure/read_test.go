@@ -13,11 +13,17 @@ import (
 
 func TestReadIsRepeated(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []reply{{err: errors.New("connection reset")}, refusal(500, "InternalError"), refusal(503, "ServerBusy")} {
-		store, stub := stubbed(t, bad, bad, reply{status: http.StatusOK, body: `{"PartitionKey":"p|1","RowKey":"r","odata.etag":"e","N":1}`})
+	for _, bad := range []reply{
+		{err: errors.New("connection reset")},
+		refusal(500, "InternalError"),
+		refusal(503, "ServerBusy"),
+	} {
+		store, stub := stubbed(t, bad, bad,
+			reply{status: http.StatusOK, body: `{"PartitionKey":"p|1","RowKey":"r","odata.etag":"e","N":1}`})
 		row, err := store.Tables.Get(t.Context(), "T", someKey)
 		require.NoError(t, err)
-		require.Equal(t, table.Row{Key: someKey, ETag: "e", Props: table.Props{{Name: "N", Value: table.Int32(1)}}}, row)
+		require.Equal(t, table.Row{Key: someKey, ETag: "e", Props: table.Props{{Name: "N", Value: table.Int32(1)}}},
+			row)
 		require.Len(t, stub.sent, 3)
 
 		store, stub = stubbed(t, bad, reply{status: http.StatusOK, body: emptyPage})
@@ -50,7 +56,10 @@ func TestGetErrors(t *testing.T) {
 
 func TestGetTakesETagOfHeader(t *testing.T) {
 	t.Parallel()
-	store, _ := stubbed(t, reply{status: http.StatusOK, header: map[string]string{"ETag": "h"}, body: `{"PartitionKey":"p|1","RowKey":"r"}`})
+	store, _ := stubbed(t, reply{
+		status: http.StatusOK, header: map[string]string{"ETag": "h"},
+		body: `{"PartitionKey":"p|1","RowKey":"r"}`,
+	})
 	row, err := store.Tables.Get(t.Context(), "T", someKey)
 	require.NoError(t, err)
 	require.Equal(t, "h", row.ETag)
@@ -60,7 +69,10 @@ func TestListGoesOn(t *testing.T) {
 	t.Parallel()
 	const partition, row = "x-ms-continuation-NextPartitionKey", "x-ms-continuation-NextRowKey"
 	store, stub := stubbed(t,
-		reply{status: http.StatusOK, body: emptyPage, header: map[string]string{partition: "1!8!U21pdGg-", row: "1!4!YQ--"}},
+		reply{
+			status: http.StatusOK, body: emptyPage,
+			header: map[string]string{partition: "1!8!U21pdGg-", row: "1!4!YQ--"},
+		},
 		reply{status: http.StatusOK, body: emptyPage, header: map[string]string{partition: "1!8!U21pdGg-"}},
 		reply{status: http.StatusOK, body: emptyPage},
 	)
@@ -108,7 +120,8 @@ func TestCreateTables(t *testing.T) {
 	require.Len(t, stub.sent, 2)
 
 	store, _ = stubbed(t, refusal(403, "AuthorizationPermissionMismatch"))
-	require.ErrorContains(t, store.Tables.Create(t.Context(), "A"), "create table A: storage answered 403 AuthorizationPermissionMismatch")
+	require.ErrorContains(t, store.Tables.Create(t.Context(), "A"),
+		"create table A: storage answered 403 AuthorizationPermissionMismatch")
 	store, _ = stubbed(t, refusal(409, "TableBeingDeleted"))
 	require.Error(t, store.Tables.Create(t.Context(), "A"))
 }

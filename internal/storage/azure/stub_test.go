@@ -70,7 +70,10 @@ func stubbedAt(t *testing.T, cfg Config, replies ...reply) (*Store, *stub) {
 
 // refusal is the table service's answer of an error.
 func refusal(status int, code string) reply {
-	return reply{status: status, header: map[string]string{"x-ms-request-id": "rid", "Content-Type": "application/json"}, body: odataError(code, "Some words.")}
+	return reply{status: status, header: map[string]string{
+		"x-ms-request-id": "rid",
+		"Content-Type":    "application/json",
+	}, body: odataError(code, "Some words.")}
 }
 
 func odataError(code, message string) string {
@@ -82,7 +85,9 @@ func batchReply(parts ...string) reply {
 	var b strings.Builder
 	b.WriteString("--batchresponse_1\r\nContent-Type: multipart/mixed; boundary=changesetresponse_2\r\n\r\n")
 	for _, part := range parts {
-		b.WriteString("--changesetresponse_2\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n" + part + "\r\n")
+		b.WriteString(
+			"--changesetresponse_2\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n" +
+				part + "\r\n")
 	}
 	b.WriteString("--changesetresponse_2--\r\n--batchresponse_1--\r\n")
 	return reply{status: http.StatusAccepted, body: b.String()}

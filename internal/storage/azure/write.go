@@ -53,7 +53,8 @@ func writeOne(ctx context.Context, client *aztables.Client, op table.Op) (azcore
 		resp, err := client.AddEntity(quiet, entity, nil)
 		return resp.ETag, err
 	case table.Upsert:
-		resp, err := client.UpsertEntity(ctx, entity, &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
+		resp, err := client.UpsertEntity(ctx, entity,
+			&aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
 		return resp.ETag, err
 	}
 	mode := aztables.UpdateModeReplace

@@ -27,7 +27,11 @@ func TestWriteIsSentOnce(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection reset")
 	for _, kind := range []table.Kind{table.Insert, table.Replace, table.Merge, table.Upsert, table.Delete} {
-		for _, r := range []reply{{err: broken}, refusal(500, "InternalError"), refusal(503, "ServerBusy"), refusal(408, ""), refusal(429, "")} {
+		for _, r := range []reply{
+			{err: broken},
+			refusal(500, "InternalError"), refusal(503, "ServerBusy"),
+			refusal(408, ""), refusal(429, ""),
+		} {
 			for _, ops := range [][]table.Op{{opOf(kind, "a")}, {opOf(kind, "a"), opOf(kind, "b")}} {
 				store, stub := stubbed(t, r)
 				_, err := store.Tables.Write(t.Context(), "T", ops...)
@@ -103,7 +107,8 @@ func TestOtherErrors(t *testing.T) {
 	}
 	store, _ := stubbed(t, refusal(404, "TableNotFound"))
 	_, err := store.Tables.Write(t.Context(), "Votes", opOf(table.Merge, "r"))
-	require.EqualError(t, err, "write Votes: table Votes does not exist: storage answered 404 TableNotFound to request rid")
+	require.EqualError(t, err,
+		"write Votes: table Votes does not exist: storage answered 404 TableNotFound to request rid")
 }
 
 func TestCancelledWrite(t *testing.T) {
@@ -127,7 +132,10 @@ func TestInsertWantsNoEcho(t *testing.T) {
 func TestBatchETags(t *testing.T) {
 	t.Parallel()
 	store, stub := stubbed(t, batchReply(done(`W/"1"`), done(`W/"2"`), done(`W/"gone"`), done(`W/"3"`), done(`W/"4"`)))
-	ops := []table.Op{opOf(table.Insert, "a"), opOf(table.Replace, "b"), opOf(table.Delete, "c"), opOf(table.Upsert, "d"), opOf(table.Merge, "e")}
+	ops := []table.Op{
+		opOf(table.Insert, "a"), opOf(table.Replace, "b"), opOf(table.Delete, "c"),
+		opOf(table.Upsert, "d"), opOf(table.Merge, "e"),
+	}
 	etags, err := store.Tables.Write(t.Context(), "T", ops...)
 	require.NoError(t, err)
 	require.Equal(t, []string{`W/"1"`, `W/"2"`, "", `W/"3"`, `W/"4"`}, etags)
@@ -145,12 +153,21 @@ func TestBatchErrors(t *testing.T) {
 		index int // negative if the error is of no operation
 	}{
 		{"exists", failed("409 Conflict", "EntityAlreadyExists", "0:There."), table.ErrExists, 0},
-		{"conflict", failed("412 Precondition Failed", "UpdateConditionNotSatisfied", "1:Changed."), table.ErrConflict, 1},
+		{
+			"conflict", failed("412 Precondition Failed", "UpdateConditionNotSatisfied", "1:Changed."),
+			table.ErrConflict, 1,
+		},
 		{"missing", failed("404 Not Found", "ResourceNotFound", "2:Missing."), table.ErrNotFound, 2},
 		{"busy", failed("503 Service Unavailable", "ServerBusy", "0:Busy."), table.ErrBusy, -1},
 		{"too large", failed("400 Bad Request", "EntityTooLarge", "1:Large."), table.ErrInvalid, -1},
-		{"without index", failed("412 Precondition Failed", "UpdateConditionNotSatisfied", "Changed."), table.ErrConflict, -1},
-		{"index out of range", failed("412 Precondition Failed", "UpdateConditionNotSatisfied", "3:Changed."), table.ErrConflict, -1},
+		{
+			"without index", failed("412 Precondition Failed", "UpdateConditionNotSatisfied", "Changed."),
+			table.ErrConflict, -1,
+		},
+		{
+			"index out of range", failed("412 Precondition Failed", "UpdateConditionNotSatisfied", "3:Changed."),
+			table.ErrConflict, -1,
+		},
 		{"without body", "HTTP/1.1 412 Precondition Failed\r\n\r\n", table.ErrConflict, -1},
 	}
 	for _, test := range tests {
@@ -160,7 +177,8 @@ func TestBatchErrors(t *testing.T) {
 		var failed *table.OpError
 		require.Equal(t, test.index >= 0, errors.As(err, &failed), test.name)
 		if test.index >= 0 {
-			require.Equal(t, table.OpError{Index: test.index, Key: ops[test.index].Row.Key, Err: test.want}, *failed, test.name)
+			require.Equal(t, table.OpError{Index: test.index, Key: ops[test.index].Row.Key, Err: test.want},
+				*failed, test.name)
 		}
 	}
 	store, _ := stubbed(t, batchReply(failed("404 Not Found", "TableNotFound", "0:No.")))
@@ -173,7 +191,10 @@ func TestBatchErrors(t *testing.T) {
 func TestBatchAnswerUnreadable(t *testing.T) {
 	t.Parallel()
 	whole := batchReply(done(`W/"1"`), done(`W/"2"`)).body
-	for _, body := range []string{"", "--", "\r\n", "not multipart", "--b\r\n\r\n--b--", whole[:len(whole)/3], whole[:strings.LastIndex(whole, "HTTP/1.1")], batchReply(done("")).body} {
+	for _, body := range []string{
+		"", "--", "\r\n", "not multipart", "--b\r\n\r\n--b--", whole[:len(whole)/3],
+		whole[:strings.LastIndex(whole, "HTTP/1.1")], batchReply(done("")).body,
+	} {
 		store, _ := stubbed(t, reply{status: http.StatusAccepted, body: body})
 		_, err := store.Tables.Write(t.Context(), "T", opOf(table.Insert, "a"), opOf(table.Insert, "b"))
 		require.Error(t, err, "%q", body)

@@ -190,7 +190,9 @@ type writing struct {
 }
 
 // writeAfter is Write from a place on.
-func (c Contents) writeAfter(ctx context.Context, begin place, from From, w io.Writer, r Reports, reached func(place) error) (Count, error) {
+func (c Contents) writeAfter(ctx context.Context, begin place, from From, w io.Writer, r Reports,
+	reached func(place) error,
+) (Count, error) {
 	if from.Blobs != nil {
 		from.Blobs = blob.Prefixed(from.Blobs, c.Prefix)
 	}
@@ -204,7 +206,8 @@ func (c Contents) writeAfter(ctx context.Context, begin place, from From, w io.W
 	} else {
 		at := slices.IndexFunc(tables, func(t Table) bool { return t.Name == begin.Table })
 		if at < 0 {
-			return Count{}, fmt.Errorf("a backup cannot go on after the table %q, which there is not any more", begin.Table)
+			return Count{}, fmt.Errorf("a backup cannot go on after the table %q, which there is not any more",
+				begin.Table)
 		}
 		tables = tables[at:]
 		in.FromPartition = begin.Partition + " " // no key has a character before it
@@ -276,7 +279,10 @@ func (b *writing) rows(p *partition) error {
 		if p.Names != nil {
 			p.named = append(p.named, p.Names(row)...)
 		}
-		l := line{Table: p.Table.Name, Partition: row.Partition, Row: row.Key.Row, Properties: map[string]json.RawMessage{}}
+		l := line{
+			Table: p.Table.Name, Partition: row.Partition, Row: row.Key.Row,
+			Properties: map[string]json.RawMessage{},
+		}
 		for _, prop := range row.Props {
 			text, err := encode(prop.Value)
 			if err != nil {
@@ -319,7 +325,8 @@ func (b *writing) end(ctx context.Context, p *partition) error {
 		if try == tries {
 			return errBusy
 		}
-		if err := errors.Join(b.enc.Encode(line{Table: p.Table.Name, Partition: p.name, Again: true}), b.settle(ctx, p), b.rows(p)); err != nil {
+		if err := errors.Join(b.enc.Encode(line{Table: p.Table.Name, Partition: p.name, Again: true}),
+			b.settle(ctx, p), b.rows(p)); err != nil {
 			return err
 		}
 	}
@@ -337,7 +344,9 @@ func (b *writing) blobs(ctx context.Context, p *partition) (changed bool, err er
 			if err := b.read(ctx, &now); err != nil {
 				return false, err
 			}
-			if !slices.ContainsFunc(now.rows, func(row table.Row) bool { return slices.Contains(p.Names(row), named) }) {
+			if !slices.ContainsFunc(now.rows, func(row table.Row) bool {
+				return slices.Contains(p.Names(row), named)
+			}) {
 				p.rows, p.named = now.rows, nil
 				return true, nil
 			}

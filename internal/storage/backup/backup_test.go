@@ -45,7 +45,8 @@ func store(t *testing.T) *memory.Tables {
 
 func insert(t *testing.T, db table.DB, name, partition, row string, props ...table.Prop) {
 	t.Helper()
-	_, err := db.Write(t.Context(), name, table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: partition, Row: row}, Props: props}})
+	_, err := db.Write(t.Context(), name,
+		table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: partition, Row: row}, Props: props}})
 	require.NoError(t, err)
 }
 
@@ -89,7 +90,8 @@ func load(t *testing.T, text string) (*memory.Tables, blob.Store) {
 	db, blobs := store(t), files(t)
 	checked, err := contents.Check(strings.NewReader(text), false)
 	require.NoError(t, err)
-	require.NoError(t, contents.Load(t.Context(), strings.NewReader(text), checked, backup.To{Tables: db, Blobs: blobs}, func(backup.Count) {}))
+	require.NoError(t, contents.Load(t.Context(), strings.NewReader(text), checked,
+		backup.To{Tables: db, Blobs: blobs}, func(backup.Count) {}))
 	return db, blobs
 }
 
@@ -97,11 +99,15 @@ func load(t *testing.T, text string) (*memory.Tables, blob.Store) {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	db := store(t)
-	insert(t, db, "PreA", "p", "every", table.Prop{Name: "s", Value: table.String("<a>\n\"\u2028𝄞")}, table.Prop{Name: "e", Value: table.String("")},
-		table.Prop{Name: "b", Value: table.Bool(true)}, table.Prop{Name: "f", Value: table.Bool(false)}, table.Prop{Name: "i", Value: table.Int32(-7)},
-		table.Prop{Name: "l", Value: table.Int64(1<<62 + 1)}, table.Prop{Name: "t", Value: table.Time(time.Date(2026, 11, 1, 12, 0, 0, 123456700, time.UTC))})
+	insert(t, db, "PreA", "p", "every", table.Prop{Name: "s", Value: table.String("<a>\n\"\u2028𝄞")},
+		table.Prop{Name: "e", Value: table.String("")},
+		table.Prop{Name: "b", Value: table.Bool(true)}, table.Prop{Name: "f", Value: table.Bool(false)},
+		table.Prop{Name: "i", Value: table.Int32(-7)},
+		table.Prop{Name: "l", Value: table.Int64(1<<62 + 1)},
+		table.Prop{Name: "t", Value: table.Time(time.Date(2026, 11, 1, 12, 0, 0, 123456700, time.UTC))})
 	for i := range 250 {
-		insert(t, db, "PreB", "many", strings.Repeat("x", i+1), table.Prop{Name: "text", Value: table.String(strings.Repeat("y", 30_000))})
+		insert(t, db, "PreB", "many", strings.Repeat("x", i+1),
+			table.Prop{Name: "text", Value: table.String(strings.Repeat("y", 30_000))})
 	}
 	insert(t, db, "PreB", "more", "x", table.Prop{Name: "file", Value: table.String("some/a.jpg")})
 	blobs := files(t)
@@ -121,7 +127,8 @@ func TestRoundTrip(t *testing.T) {
 	page, err := restored.List(t.Context(), "pre-files", "", 10, "")
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
-	require.ErrorContains(t, contents.Empty(t.Context(), backup.To{Tables: other, Blobs: restored}, ""), "the table PreA has rows")
+	require.ErrorContains(t, contents.Empty(t.Context(), backup.To{Tables: other, Blobs: restored}, ""),
+		"the table PreA has rows")
 }
 
 // TestEmpty: rows that no backup has are none, but files without rows are another store's.
@@ -135,7 +142,8 @@ func TestEmpty(t *testing.T) {
 	require.NoError(t, contents.Empty(t.Context(), to, "mark.json"))
 	require.NoError(t, blobs.Put(t.Context(), "pre-files", "a.jpg", nil))
 	require.ErrorContains(t, contents.Empty(t.Context(), to, "mark.json"), "files in pre-files")
-	require.NoError(t, contents.Empty(t.Context(), backup.To{Tables: memory.NewTables(), Blobs: memory.NewBlobs(time.Now)}, ""), "a store before its first start")
+	require.NoError(t, contents.Empty(t.Context(),
+		backup.To{Tables: memory.NewTables(), Blobs: memory.NewBlobs(time.Now)}, ""), "a store before its first start")
 }
 
 // TestRefused: Check refuses a text that is no whole backup of this application, and says why.
@@ -160,12 +168,13 @@ func TestRefused(t *testing.T) {
 		head + a + file + b + end:        "line 3 of the backup: the file files/a.jpg belongs to no row",
 		head + a + b + file + file + end: "line 5 of the backup: the file files/a.jpg belongs to no row",
 		head + "x\n" + end:               "line 2 of the backup: it is none of a backup",
-		strings.Replace(head, "test", "other", 1) + a:                  "it begins a backup of other, and this is test",
-		strings.Replace(head, ":2", ":3", 1) + a:                       "newer than this program",
-		strings.Replace(head, ":2", ":1", 1) + a:                       "of version 1, and this program reads 2",
-		head + strings.Replace(a, `"A"`, `"D"`, 1):                     `it is of a table "D"`,
-		head + strings.Replace(a, `"A"`, `"C"`, 1):                     `it is of a table "C"`,
-		head + strings.Replace(a, `"p"`, `"place"`, 1):                 `it is of a table "A" or a partition of it that no backup`,
+		strings.Replace(head, "test", "other", 1) + a: "it begins a backup of other, and this is test",
+		strings.Replace(head, ":2", ":3", 1) + a:      "newer than this program",
+		strings.Replace(head, ":2", ":1", 1) + a:      "of version 1, and this program reads 2",
+		head + strings.Replace(a, `"A"`, `"D"`, 1):    `it is of a table "D"`,
+		head + strings.Replace(a, `"A"`, `"C"`, 1):    `it is of a table "C"`,
+		head + strings.Replace(a, `"p"`, `"place"`,
+			1): `it is of a table "A" or a partition of it that no backup`,
 		head + strings.Replace(a, "int32", "int16", 1):                 "a property without a value",
 		head + a + `{"table":"A","partition":"q","again":true}` + "\n": "repeats a partition",
 	} {
@@ -214,7 +223,8 @@ func TestSealed(t *testing.T) {
 			err := unsealed(bad)
 			require.Error(t, err, at)
 			name := part(at)
-			if begin := bytes.LastIndexByte(whole[:at], '\n') + 1; bytes.HasPrefix(whole[begin:], []byte(`{"part":`)) { // its sum is of it
+			// its sum is of it
+			if begin := bytes.LastIndexByte(whole[:at], '\n') + 1; bytes.HasPrefix(whole[begin:], []byte(`{"part":`)) {
 				name = part(begin - 1)
 			}
 			require.ErrorContains(t, err, name, at)
@@ -235,8 +245,17 @@ func (b *busy) List(ctx context.Context, name string, r table.Range, limit int, 
 	if name == "PreA" && b.left > 0 {
 		b.left--
 		if _, err := b.DB.Write(ctx, name,
-			table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "k|00"}, Props: table.Props{{Name: "n", Value: table.Int32(int32(2 + b.left))}}}},
-			table.Op{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "v|" + string('a'+rune(b.left))}}}); err != nil {
+			table.Op{
+				Kind: table.Upsert,
+				Row: table.Row{
+					Key:   table.Key{Partition: "p", Row: "k|00"},
+					Props: table.Props{{Name: "n", Value: table.Int32(int32(2 + b.left))}},
+				},
+			},
+			table.Op{
+				Kind: table.Upsert,
+				Row:  table.Row{Key: table.Key{Partition: "p", Row: "v|" + string('a'+rune(b.left))}},
+			}); err != nil {
 			return page, err
 		}
 	}
@@ -280,10 +299,28 @@ func TestFileDeletedMeanwhile(t *testing.T) {
 		rows []string
 		left int
 	}{
-		"deleted":  {[]table.Op{{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "a"}, ETag: table.Any}}}, []string{"b"}, 0},
-		"replaced": {[]table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "a"}, Props: table.Props{named("c.jpg")}}}}, []string{"a", "b"}, 0},
-		"all gone": {[]table.Op{{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "a"}, ETag: table.Any}}, {Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "b"}, ETag: table.Any}}}, nil, 0},
-		"lost":     {nil, []string{"a", "b"}, 1},
+		"deleted": {
+			[]table.Op{{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "a"}, ETag: table.Any}}},
+			[]string{"b"},
+			0,
+		},
+		"replaced": {
+			[]table.Op{{
+				Kind: table.Upsert,
+				Row:  table.Row{Key: table.Key{Partition: "p", Row: "a"}, Props: table.Props{named("c.jpg")}},
+			}},
+			[]string{"a", "b"},
+			0,
+		},
+		"all gone": {
+			[]table.Op{
+				{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "a"}, ETag: table.Any}},
+				{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "b"}, ETag: table.Any}},
+			},
+			nil,
+			0,
+		},
+		"lost": {nil, []string{"a", "b"}, 1},
 	} {
 		db, blobs := store(t), files(t)
 		insert(t, db, "PreB", "p", "a", named("a.jpg"))
@@ -300,13 +337,15 @@ func TestFileDeletedMeanwhile(t *testing.T) {
 		}}
 		var b bytes.Buffer
 		left := 0
-		_, err := contents.Write(t.Context(), backup.From{Tables: db, Blobs: d}, &b, backup.Reports{Progress: func(backup.Count) {}, Left: func(string) { left++ }})
+		_, err := contents.Write(t.Context(), backup.From{Tables: db, Blobs: d}, &b,
+			backup.Reports{Progress: func(backup.Count) {}, Left: func(string) { left++ }})
 		require.NoError(t, err, name)
 		require.Equal(t, tt.left, left, name)
 		checked, err := contents.Check(bytes.NewReader(b.Bytes()), tt.left > 0)
 		require.NoError(t, err, name)
 		other, restored := store(t), files(t)
-		require.NoError(t, contents.Load(t.Context(), &b, checked, backup.To{Tables: other, Blobs: restored}, func(backup.Count) {}))
+		require.NoError(t, contents.Load(t.Context(), &b, checked, backup.To{Tables: other, Blobs: restored},
+			func(backup.Count) {}))
 		var rows []string
 		for _, row := range all(t, other) {
 			rows = append(rows, row.Row)
@@ -329,11 +368,13 @@ func TestUnload(t *testing.T) {
 	text := write(t, db, blobs)
 	other, restored := load(t, text)
 	insert(t, other, "PreA", "q", "of another")
-	_, err := other.Write(t.Context(), "PreA", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}, ETag: table.Any}})
+	_, err := other.Write(t.Context(), "PreA",
+		table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}, ETag: table.Any}})
 	require.NoError(t, err, "it was not written yet")
 	checked, err := contents.Check(strings.NewReader(text), false)
 	require.NoError(t, err)
-	require.NoError(t, contents.Unload(t.Context(), strings.NewReader(text), checked, backup.To{Tables: other, Blobs: restored}))
+	require.NoError(t, contents.Unload(t.Context(), strings.NewReader(text), checked,
+		backup.To{Tables: other, Blobs: restored}))
 	left := all(t, other)
 	require.Len(t, left, 1)
 	require.Equal(t, "of another", left[0].Row)
@@ -376,9 +417,13 @@ func TestLateWrites(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				to := store(t)
 				loaded := &lateStore{DB: to, late: late, after: after}
-				require.NoError(t, contents.Load(t.Context(), strings.NewReader(text), checked, backup.To{Tables: loaded, Blobs: blobs}, func(backup.Count) {}))
+				require.NoError(t, contents.Load(t.Context(), strings.NewReader(text), checked,
+					backup.To{Tables: loaded, Blobs: blobs}, func(backup.Count) {}))
 				require.Equal(t, late+1, loaded.sent)
-				changed := table.Row{Key: key, ETag: table.Any, Props: table.Props{{Name: "is", Value: table.String("repaired")}}}
+				changed := table.Row{
+					Key: key, ETag: table.Any,
+					Props: table.Props{{Name: "is", Value: table.String("repaired")}},
+				}
 				_, err := to.Write(t.Context(), "PreA", table.Op{Kind: table.Replace, Row: changed})
 				require.NoError(t, err)
 				time.Sleep(time.Hour)
@@ -392,7 +437,8 @@ func TestLateWrites(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			to := store(t)
 			loaded := backup.To{Tables: &lateStore{DB: to, late: 5, after: after}, Blobs: blobs}
-			require.ErrorIs(t, contents.Load(t.Context(), strings.NewReader(text), checked, loaded, func(backup.Count) {}), context.DeadlineExceeded)
+			require.ErrorIs(t, contents.Load(t.Context(), strings.NewReader(text), checked, loaded,
+				func(backup.Count) {}), context.DeadlineExceeded)
 			require.NoError(t, contents.Unload(t.Context(), strings.NewReader(text), checked, loaded))
 			time.Sleep(time.Hour)
 			require.Empty(t, all(t, to))
@@ -401,7 +447,8 @@ func TestLateWrites(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			refusing := &lateStore{DB: memory.NewTables()} // which has no tables
-			require.Error(t, contents.Load(t.Context(), strings.NewReader(text), checked, backup.To{Tables: refusing, Blobs: blobs}, func(backup.Count) {}))
+			require.Error(t, contents.Load(t.Context(), strings.NewReader(text), checked,
+				backup.To{Tables: refusing, Blobs: blobs}, func(backup.Count) {}))
 			require.Equal(t, 1, refusing.sent)
 		})
 	})

@@ -62,7 +62,10 @@ type exportPlace struct {
 func (e Exporter) Export(ctx context.Context, from From, left func(what string)) (Exported, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	w, err := parts.Begin(ctx, parts.Config{Blobs: blob.Prefixed(e.Blobs, e.Prefix), Container: Container, Every: e.Every, Now: e.Now, MostBytes: e.MaxPart})
+	w, err := parts.Begin(ctx, parts.Config{
+		Blobs: blob.Prefixed(e.Blobs, e.Prefix), Container: Container,
+		Every: e.Every, Now: e.Now, MostBytes: e.MaxPart,
+	})
 	if err != nil || w == nil {
 		return Exported{}, err
 	}
@@ -72,7 +75,9 @@ func (e Exporter) Export(ctx context.Context, from From, left func(what string))
 	}
 	x := Exported{Name: w.Folder, Left: begin.Left}
 	r := Reports{Progress: func(Count) {}, Left: func(what string) { x.Left++; left(what) }}
-	x.Count, err = e.writeAfter(ctx, begin.place, from, w, r, func(at place) error { return w.Reached(exportPlace{at, x.Left}) })
+	x.Count, err = e.writeAfter(ctx, begin.place, from, w, r, func(at place) error {
+		return w.Reached(exportPlace{at, x.Left})
+	})
 	if errors.Is(err, parts.ErrPause) {
 		return x, nil
 	}

@@ -24,7 +24,10 @@ import (
 )
 
 // exported are contents without files and prefix.
-var exported = backup.Contents{Application: "test", Sums: backup.IsSum("k|"), Tables: []backup.Table{{Name: "A", Stored: "PreA"}, {Name: "B", Stored: "PreB"}}}
+var exported = backup.Contents{
+	Application: "test", Sums: backup.IsSum("k|"),
+	Tables: []backup.Table{{Name: "A", Stored: "PreA"}, {Name: "B", Stored: "PreB"}},
+}
 
 func untold(string) {}
 
@@ -34,7 +37,8 @@ func restored(t *testing.T, lines []byte) ([]table.Row, error) {
 	other := store(t)
 	checked, err := exported.Check(bytes.NewReader(lines), false)
 	if err == nil {
-		err = exported.Load(t.Context(), bytes.NewReader(lines), checked, backup.To{Tables: other}, func(backup.Count) {})
+		err = exported.Load(t.Context(), bytes.NewReader(lines), checked,
+			backup.To{Tables: other}, func(backup.Count) {})
 	}
 	return all(t, other), err
 }
@@ -74,10 +78,14 @@ func TestExport(t *testing.T) {
 	for _, f := range []failing{{}, {left: 2, lands: true}, {left: 2}, {left: 1}} {
 		db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 1, time.UTC)
 		for i := range 200 {
-			insert(t, db, "PreA", "p", fmt.Sprintf("%03d", i), table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
+			insert(t, db, "PreA", "p", fmt.Sprintf("%03d", i),
+				table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
 		}
 		f.Store = memory.NewBlobs(func() time.Time { return now })
-		e := backup.Exporter{Contents: exported, Blobs: &f, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
+		e := backup.Exporter{
+			Contents: exported, Blobs: &f, Every: 24 * time.Hour, MaxPart: 4000,
+			Now: func() time.Time { return now },
+		}
 		export := func() string {
 			x, err := e.Export(t.Context(), backup.From{Tables: db}, untold)
 			require.NoError(t, err)
@@ -166,11 +174,15 @@ func TestExportGoesOn(t *testing.T) {
 			db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
 			for i := range 60 {
 				for j := range 1 + i%5*i%7 { // also partitions that are larger than a part
-					insert(t, db, []string{"PreA", "PreB"}[i/40], fmt.Sprintf("p%02d", i), fmt.Sprintf("%03d", j), table.Prop{Name: "s", Value: table.String(strings.Repeat("x", 10*i))})
+					insert(t, db, []string{"PreA", "PreB"}[i/40], fmt.Sprintf("p%02d", i), fmt.Sprintf("%03d", j),
+						table.Prop{Name: "s", Value: table.String(strings.Repeat("x", 10*i))})
 				}
 			}
 			blobs := memory.NewBlobs(func() time.Time { return now })
-			e := backup.Exporter{Contents: exported, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}
+			e := backup.Exporter{
+				Contents: exported, Every: 24 * time.Hour, MaxPart: 4000,
+				Now: func() time.Time { return now },
+			}
 			done, runs, failed := backup.Exported{}, 0, 0
 			for ; !done.Done; runs++ {
 				require.Less(t, runs, 23, "it does not end")
@@ -249,10 +261,14 @@ func TestDamagedExport(t *testing.T) {
 	t.Parallel()
 	db, now := store(t), time.Date(2026, 11, 1, 12, 50, 0, 0, time.UTC)
 	for i := range 100 {
-		insert(t, db, "PreA", fmt.Sprintf("%03d", i), "r", table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
+		insert(t, db, "PreA", fmt.Sprintf("%03d", i), "r",
+			table.Prop{Name: "s", Value: table.String(strings.Repeat("x", i))})
 	}
 	blobs := memory.NewBlobs(func() time.Time { return now })
-	x, err := backup.Exporter{Contents: exported, Blobs: blobs, Every: 24 * time.Hour, MaxPart: 4000, Now: func() time.Time { return now }}.Export(t.Context(), backup.From{Tables: db}, untold)
+	x, err := backup.Exporter{
+		Contents: exported, Blobs: blobs, Every: 24 * time.Hour, MaxPart: 4000,
+		Now: func() time.Time { return now },
+	}.Export(t.Context(), backup.From{Tables: db}, untold)
 	require.NoError(t, err)
 	all := map[string][]byte{}
 	for _, name := range names(t, blobs) {

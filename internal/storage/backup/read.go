@@ -89,7 +89,8 @@ func (w *walk) line(text []byte) (end bool, err error) {
 			return false, err
 		}
 		if *l.End != w.found.Count {
-			return false, fmt.Errorf("it says that there are %d rows and %d files, and there are %d and %d", l.End.Rows, l.End.Blobs, w.found.Rows, w.found.Blobs)
+			return false, fmt.Errorf("it says that there are %d rows and %d files, and there are %d and %d", l.End.Rows,
+				l.End.Blobs, w.found.Rows, w.found.Blobs)
 		}
 		return true, nil
 	case l.Container != "":
@@ -181,7 +182,8 @@ func (w *walk) endPartition() error {
 	}
 	for b, came := range w.named {
 		if !came {
-			return fmt.Errorf("before it, a row of %s %s names the file %s, which the backup does not have", w.in.table, w.in.partition, b)
+			return fmt.Errorf("before it, a row of %s %s names the file %s, which the backup does not have",
+				w.in.table, w.in.partition, b)
 		}
 	}
 	return nil
@@ -314,7 +316,8 @@ func (l *loading) send(write func() error) error {
 	for n := 1; ; n++ {
 		began := time.Now()
 		err := write()
-		refused := errors.Is(err, table.ErrInvalid) || errors.As(err, new(*table.OpError)) || errors.As(err, new(table.NoTableError))
+		refused := errors.Is(err, table.ErrInvalid) || errors.As(err, new(*table.OpError)) ||
+			errors.As(err, new(table.NoTableError))
 		if err == nil || refused || l.to.Load != nil {
 			return err
 		}
@@ -359,7 +362,9 @@ func (l *loading) add(t Table, row table.Row) error {
 		op.Row = table.Row{Key: row.Key, ETag: table.Any}
 	}
 	size := table.Size(op)
-	if full := len(l.batch) == table.MaxBatch || l.size+size > table.MaxBatchBytes; len(l.batch) > 0 && (full || l.in != t.Stored || l.batch[0].Row.Partition != row.Partition) {
+	if full := len(l.batch) == table.MaxBatch ||
+		l.size+size > table.MaxBatchBytes; len(l.batch) > 0 &&
+		(full || l.in != t.Stored || l.batch[0].Row.Partition != row.Partition) {
 		if err := l.flush(); err != nil {
 			return err
 		}

@@ -203,5 +203,7 @@ func (u *unsealing) end() error {
 
 func (u *unsealing) damaged() error {
 	u.lines.Reset()
-	return fmt.Errorf("part %s of the backup is damaged: it is not as its SHA-256 says; take another copy of the backup", partName(u.parts+1))
+	return fmt.Errorf(
+		"part %s of the backup is damaged: it is not as its SHA-256 says; take another copy of the backup",
+		partName(u.parts+1))
 }

@@ -89,13 +89,16 @@ func (s Store) Check(ctx context.Context) error {
 		case has == unreadable:
 			return refusal("the sign in the container %s, which says whose its files are, cannot be read", c)
 		case has != "" || own == "" && files && !old:
-			return refusal("the files in the container %s belong to another store than the rows, which are new or another's", c)
+			return refusal(
+				"the files in the container %s belong to another store than the rows, which are new or another's", c)
 		case own != "" && (files || slices.Contains(known, c)):
 			return refusal("the container %s has no sign that it belongs to this store: its files are not there", c)
 		}
 		unmarked = append(unmarked, c)
 	}
-	if len(unmarked) == 0 && !slices.ContainsFunc(s.Containers, func(c string) bool { return !slices.Contains(known, c) }) {
+	if len(unmarked) == 0 && !slices.ContainsFunc(s.Containers, func(c string) bool {
+		return !slices.Contains(known, c)
+	}) {
 		return nil
 	}
 	if id == "" {
@@ -177,7 +180,8 @@ func (s Store) write(ctx context.Context, id string, containers []string) error 
 		}
 	}
 	_, err = s.Tables.Write(ctx, s.Table, table.Op{Kind: table.Upsert, Row: table.Row{Key: key, Props: table.Props{
-		{Name: "Id", Value: table.String(id)}, {Name: "Containers", Value: table.String(strings.Join(s.Containers, " "))},
+		{Name: "Id", Value: table.String(id)},
+		{Name: "Containers", Value: table.String(strings.Join(s.Containers, " "))},
 	}}})
 	return err
 }

@@ -46,7 +46,8 @@ func (s side) store(adopt bool, names ...string) belong.Store {
 
 func (s side) row() {
 	s.t.Helper()
-	_, err := s.Write(s.t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}}})
+	_, err := s.Write(s.t.Context(), "Rows",
+		table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}}})
 	require.NoError(s.t, err)
 }
 

@@ -58,7 +58,8 @@ func CheckName(container, name string) error {
 		return fmt.Errorf("%w: the name of a blob is too long", ErrInvalid)
 	}
 	for i, part := range parts {
-		if last := i == len(parts)-1; len(part) > MaxPart || !partOfName.MatchString(part) || last != (Type(part) != "") {
+		if last := i == len(parts)-1; len(part) > MaxPart || !partOfName.MatchString(part) ||
+			last != (Type(part) != "") {
 			return fmt.Errorf("%w: the name of a blob", ErrInvalid)
 		}
 	}

@@ -77,7 +77,10 @@ func BenchmarkRefuse(b *testing.B) {
 			r := benchRow(i + j)
 			id := ulid.ULID{}
 			require.NoError(b, id.SetTime(uint64(time.Date(2026, 3, 1, 0, 0, i+j, 0, time.UTC).UnixMilli())))
-			r.Key = table.Key{Partition: "t|text", Row: fmt.Sprintf("%019d|%s", table.MaxTicks-table.Ticks(id.Timestamp()), id)}
+			r.Key = table.Key{
+				Partition: "t|text",
+				Row:       fmt.Sprintf("%019d|%s", table.MaxTicks-table.Ticks(id.Timestamp()), id),
+			}
 			for n := range 10 { // as many as lists show besides
 				r.Props = append(r.Props, table.Prop{Name: fmt.Sprint("Shown", n), Value: table.Int64(int64(n))})
 			}

@@ -89,7 +89,8 @@ func (s snapshotBlobs) List(ctx context.Context, container, prefix string, limit
 func (s snapshotBlobs) Get(ctx context.Context, container, name string) (blob.Blob, error) {
 	got, err := s.now.Get(ctx, container, name)
 	if errors.Is(err, blob.ErrNotFound) {
-		got, err = s.now.get(ctx, container, name, filepath.Join(s.now.dir, deleted, container, filepath.FromSlash(name)))
+		got, err = s.now.get(ctx, container, name,
+			filepath.Join(s.now.dir, deleted, container, filepath.FromSlash(name)))
 	}
 	return got, err
 }
@@ -372,7 +373,8 @@ func (l *lister) folder(name string) error {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(full(a), full(b)) })
 	for _, e := range entries {
 		at := full(e)
-		if !strings.HasPrefix(at, l.prefix[:min(len(l.prefix), len(at))]) || at <= l.after && !strings.HasPrefix(l.after, at) {
+		if !strings.HasPrefix(at, l.prefix[:min(len(l.prefix), len(at))]) ||
+			at <= l.after && !strings.HasPrefix(l.after, at) {
 			continue
 		}
 		if err := l.entry(e, at); err != nil || l.page.Next != "" {

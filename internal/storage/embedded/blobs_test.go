@@ -175,7 +175,8 @@ func TestBlobFoldersRace(t *testing.T) {
 		g.Go(func() error {
 			name := fmt.Sprintf("a/b/%d.jpg", i)
 			for range 100 {
-				if err := errors.Join(s.Blobs.Put(t.Context(), "pictures", name, nil), s.Blobs.Delete(t.Context(), "pictures", name)); err != nil {
+				if err := errors.Join(s.Blobs.Put(t.Context(), "pictures", name, nil),
+					s.Blobs.Delete(t.Context(), "pictures", name)); err != nil {
 					return err
 				}
 			}
@@ -276,7 +277,8 @@ func TestRebuildWithBlobs(t *testing.T) {
 	require.NoError(t, s.Blobs.Create(ctx, "pictures"))
 	require.NoError(t, s.Blobs.Put(ctx, "pictures", "old.jpg", nil))
 	fill := func(made *Store) error {
-		return errors.Join(made.Tables.Create(ctx, "Rows"), made.Blobs.Create(ctx, "pictures"), made.Blobs.Put(ctx, "pictures", "new.jpg", []byte("x")))
+		return errors.Join(made.Tables.Create(ctx, "Rows"), made.Blobs.Create(ctx, "pictures"),
+			made.Blobs.Put(ctx, "pictures", "new.jpg", []byte("x")))
 	}
 	wrong := errors.New("wrong")
 	require.ErrorIs(t, s.Rebuild(func(made *Store) error { return errors.Join(fill(made), wrong) }), wrong)

@@ -237,7 +237,10 @@ func (v *viewer) view(plain, value []byte) (table.Props, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{rest: alias(rest), version: value[0], names: v.names, key: keyOf(alias(plain)), texts: v.texts, viewer: v}
+	r := reader{
+		rest: alias(rest), version: value[0], names: v.names,
+		key: keyOf(alias(plain)), texts: v.texts, viewer: v,
+	}
 	v.all = r.props(v.all)
 	if r.bad || r.rest != "" {
 		return nil, table.ErrDamaged

@@ -48,7 +48,8 @@ func TestCodecRoundTrip(t *testing.T) {
 		props := table.Props(rapid.SliceOf(rapid.Custom(func(t *rapid.T) table.Prop {
 			return table.Prop{Name: rapid.String().Draw(t, "name"), Value: value().Draw(t, "value")}
 		})).Draw(t, "props"))
-		keys := rapid.OneOf(rapid.StringMatching(`[a-z|é]{1,5}`), rapid.SampledFrom([]string{"as", "u|as long as that", "!x|y|as", listKey, listID}))
+		keys := rapid.OneOf(rapid.StringMatching(`[a-z|é]{1,5}`),
+			rapid.SampledFrom([]string{"as", "u|as long as that", "!x|y|as", listKey, listID}))
 		key := table.Key{Partition: keys.Draw(t, "partition"), Row: keys.Draw(t, "row")}
 		want := table.Row{Key: key, Props: props}
 		stored := encoded(key, props)
@@ -74,14 +75,21 @@ func TestCodecRoundTrip(t *testing.T) {
 // Anything may stand in a damaged file. It is refused or read, and a read row can be
 // stored again.
 func FuzzDecode(f *testing.F) {
-	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := encoded(testKey, table.Props{
+		{Name: "A", Value: table.String("text")},
+		{Name: "B", Value: table.Int64(-7)},
+	})
 	seal(packedKey(testKey), stored, 42)
 	for i := range stored {
 		f.Add(stored[:i])
 	}
 	f.Add(stored)
 	f.Add(append(stored, 0))
-	f.Add(encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}, {Name: "Title", Value: table.String("text")}}))
+	f.Add(encoded(testKey, table.Props{
+		{Name: "A", Value: table.String("text")},
+		{Name: "B", Value: table.Int64(-7)},
+		{Name: "Title", Value: table.String("text")},
+	}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		key := packedKey(testKey)
 		row, err := decodeStored(key, b)
@@ -103,7 +111,11 @@ func FuzzDecode(f *testing.F) {
 func TestTextIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a long text ", 20)
-	props := table.Props{{Name: "A", Value: table.String(long)}, {Name: "N", Value: table.Int64(1)}, {Name: "Title", Value: table.String(long)}}
+	props := table.Props{
+		{Name: "A", Value: table.String(long)},
+		{Name: "N", Value: table.Int64(1)},
+		{Name: "Title", Value: table.String(long)},
+	}
 	stored := encoded(testKey, props)
 	require.Less(t, len(stored), len(long)+30)
 	row, err := decodeStored(packedKey(testKey), stored)
@@ -132,7 +144,10 @@ func TestTextOfTheKeyIsNotStored(t *testing.T) {
 
 func TestDecodeRefusesEveryCut(t *testing.T) {
 	t.Parallel()
-	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := encoded(testKey, table.Props{
+		{Name: "A", Value: table.String("text")},
+		{Name: "B", Value: table.Int64(-7)},
+	})
 	seal(packedKey(testKey), stored, 42)
 	for i := range stored {
 		_, err := decodeStored(packedKey(testKey), stored[:i])
@@ -162,7 +177,10 @@ func FuzzDecodeMessage(f *testing.F) {
 // have no checksum.
 func TestFlippedBitsAreKnown(t *testing.T) {
 	t.Parallel()
-	stored := encoded(testKey, table.Props{{Name: "A", Value: table.String("text")}, {Name: "B", Value: table.Int64(-7)}})
+	stored := encoded(testKey, table.Props{
+		{Name: "A", Value: table.String("text")},
+		{Name: "B", Value: table.Int64(-7)},
+	})
 	key := packedKey(testKey)
 	seal(key, stored, 42)
 	require.True(t, isIntact(key, stored))

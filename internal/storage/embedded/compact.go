@@ -29,12 +29,14 @@ func Compact(path string, progress func(mb int)) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }() // no other process opens the old file before it has been replaced
+	// no other process opens the old file before it has been replaced
+	defer func() { err = errors.Join(err, s.Close()) }()
 	c := copying{progress: progress}
 	if err := c.replace(path, s.db); err != nil {
 		return errors.Join(fmt.Errorf("compact %s: %w", path, err), removeLeft(path))
 	}
-	return SyncDir(filepath.Dir(path)) // the lock is of the old file: a file next to the new one may be another process's
+	// the lock is of the old file: a file next to the new one may be another process's
+	return SyncDir(filepath.Dir(path))
 }
 
 // replace puts a copy of the file at path in its place.
@@ -140,7 +142,8 @@ type copying struct {
 
 // into copies a file into a new one and syncs that.
 func (c *copying) into(path string, from *bbolt.DB) (err error) {
-	c.to, err = bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+	c.to, err = bbolt.Open(path, 0o600,
+		&bbolt.Options{NoSync: true, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
 	if err != nil {
 		return err
 	}

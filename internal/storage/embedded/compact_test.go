@@ -45,7 +45,10 @@ func crowd(p int, kind table.Kind) []table.Op {
 		if kind == table.Delete {
 			row.ETag = table.Any
 		} else {
-			row.Props = table.Props{{Name: "N", Value: table.Int32(int32(i))}, {Name: "Text", Value: table.String(strings.Repeat("x", 3000))}}
+			row.Props = table.Props{
+				{Name: "N", Value: table.Int32(int32(i))},
+				{Name: "Text", Value: table.String(strings.Repeat("x", 3000))},
+			}
 		}
 		ops[i] = table.Op{Kind: kind, Row: row}
 	}
@@ -195,7 +198,8 @@ func TestRebuild(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	fill := func(s *Store, row string) error {
 		return errors.Join(s.Tables.Create(t.Context(), "T"), func() error {
-			_, err := s.Tables.Write(t.Context(), "T", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}}})
+			_, err := s.Tables.Write(t.Context(), "T",
+				table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}}})
 			return err
 		}())
 	}
@@ -234,7 +238,10 @@ func TestRebuiltIsSmall(t *testing.T) {
 	s, err := Open(path, time.Now)
 	require.NoError(t, err)
 	row := func(p, i int) table.Row {
-		return table.Row{Key: table.Key{Partition: fmt.Sprintf("p%03d", p), Row: fmt.Sprintf("%02d", i)}, Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat("x", 900))}}}
+		return table.Row{
+			Key:   table.Key{Partition: fmt.Sprintf("p%03d", p), Row: fmt.Sprintf("%02d", i)},
+			Props: table.Props{{Name: "Text", Value: table.String(strings.Repeat("x", 900))}},
+		}
 	}
 	const partitions, rows = 60, 100
 	require.NoError(t, s.Rebuild(func(made *Store) error {

@@ -88,7 +88,8 @@ var deeds = []deed{
 	{
 		"transact", func(s *Store) error {
 			_, err := s.Transact(ctx, transact.Transaction{
-				Table: "Rows", Ops: []table.Op{insert("p", "c")}, Put: []transact.Row{{Table: "Others", Row: insert("p", "d").Row}},
+				Table: "Rows", Ops: []table.Op{insert("p", "c")},
+				Put:      []transact.Row{{Table: "Others", Row: insert("p", "d").Row}},
 				Messages: []transact.Message{{Queue: "jobs", Text: "transacted"}},
 			})
 			return err
@@ -101,14 +102,25 @@ var deeds = []deed{
 	},
 	{
 		"delete", func(s *Store) error {
-			_, err := s.Tables.Write(ctx, "Rows", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p", Row: "old"}, ETag: table.Any}})
+			_, err := s.Tables.Write(ctx, "Rows",
+				table.Op{
+					Kind: table.Delete,
+					Row:  table.Row{Key: table.Key{Partition: "p", Row: "old"}, ETag: table.Any},
+				})
 			return err
 		},
 		func(t *testing.T, s *Store) bool { return !rowsThere(t, s, "Rows/old") },
 	},
 	{
 		"new name", func(s *Store) error {
-			_, err := s.Tables.Write(ctx, "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: "new"}, Props: table.Props{{Name: "New", Value: table.Bool(true)}}}})
+			_, err := s.Tables.Write(ctx, "Rows",
+				table.Op{
+					Kind: table.Insert,
+					Row: table.Row{
+						Key:   table.Key{Partition: "p", Row: "new"},
+						Props: table.Props{{Name: "New", Value: table.Bool(true)}},
+					},
+				})
 			return err
 		},
 		func(t *testing.T, s *Store) bool { return rowsThere(t, s, "Rows/new") },
@@ -176,7 +188,9 @@ func onDisk(path, what string) error {
 		return err
 	}
 	if what == "create" {
-		return errors.Join(tell("create", errors.Join(s.Tables.Create(ctx, "Rows"), s.Queues.Create(ctx, "jobs"), s.Blobs.Create(ctx, "pictures"))), s.Close())
+		return errors.Join(tell("create",
+			errors.Join(s.Tables.Create(ctx, "Rows"), s.Queues.Create(ctx, "jobs"), s.Blobs.Create(ctx, "pictures"))),
+			s.Close())
 	}
 	for _, d := range deeds {
 		if err := tell(d.name, d.do(s)); err != nil {

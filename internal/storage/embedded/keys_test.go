@@ -39,7 +39,8 @@ func rowLike() *rapid.Generator[string] {
 			s = s[:rapid.IntRange(0, len(s)).Draw(t, "length")]
 		case 2:
 			at := rapid.IntRange(0, len(s)-1).Draw(t, "at")
-			return s[:at] + rapid.SampledFrom(strings.Split("\x01!/09:AHIJZ[a{|}~\xff0Z|", "")).Draw(t, "other") + s[at+1:]
+			return s[:at] + rapid.SampledFrom(strings.Split("\x01!/09:AHIJZ[a{|}~\xff0Z|", "")).Draw(t,
+				"other") + s[at+1:]
 		}
 		return s + rapid.StringMatching(`[\x01!/0-9:AHIJLOUZ\[a-z{|}~é]{0,3}`).Draw(t, "more")
 	})
@@ -50,7 +51,8 @@ func TestPackedKeys(t *testing.T) {
 	t.Parallel()
 	row := rapid.OneOf(rowLike(), rapid.StringMatching(`[!-~]{0,60}`),
 		rapid.StringMatching(`2[09]{0,2}0{0,19}[!|]?`), rapid.StringMatching(`2[09]{0,2}9{0,19}[!|]?`),
-		rapid.StringMatching(`2516068210159339999\|01M85EYJM2[GH]?0{0,15}[!:I~]?`), rapid.StringMatching(`2516068210159339999\|01M85EYJM2[GH]?Z{0,15}[!:I~]?`))
+		rapid.StringMatching(`2516068210159339999\|01M85EYJM2[GH]?0{0,15}[!:I~]?`),
+		rapid.StringMatching(`2516068210159339999\|01M85EYJM2[GH]?Z{0,15}[!:I~]?`))
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(row, 2, 8).Draw(t, "rows")
 		for _, a := range rows {
@@ -58,7 +60,9 @@ func TestPackedKeys(t *testing.T) {
 			require.True(t, ok, "%q", a)
 			require.Equal(t, "p\x00"+a, string(back))
 			for _, b := range rows {
-				require.Equal(t, cmp.Compare(a, b), bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}), packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
+				require.Equal(t, cmp.Compare(a, b),
+					bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}),
+						packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
 			}
 		}
 	})
@@ -70,12 +74,15 @@ func TestPackedKeysOfHalfAULID(t *testing.T) {
 	t.Parallel()
 	const half = "2516068210159339999|01M85EYJM2S"
 	rows := []string{
-		half, half + "!", half + "0", half + "000000000000000", half + "9ZZZZZZZZZZZZZZ", half + ":", half + "A00000000000000",
+		half, half + "!", half + "0", half + "000000000000000", half + "9ZZZZZZZZZZZZZZ",
+		half + ":", half + "A00000000000000",
 		half + "ZZZZZZZZZZZZZZZ", half + "ZZZZZZZZZZZZZZZ!", half + "~",
 	}
 	for i, a := range rows {
 		for j, b := range rows {
-			require.Equal(t, cmp.Compare(i, j), bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}), packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
+			require.Equal(t, cmp.Compare(i, j),
+				bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}),
+					packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
 		}
 	}
 }
@@ -86,12 +93,15 @@ func TestPackedKeysOfFewDigits(t *testing.T) {
 	t.Parallel()
 	const few = "2516068210"
 	rows := []string{
-		few, few + "!", few + "0", few + "0!", few + "000000000", few + "000000000!", few + "999999999", few + "999999999~", few + "99999999:",
+		few, few + "!", few + "0", few + "0!", few + "000000000", few + "000000000!", few + "999999999",
+		few + "999999999~", few + "99999999:",
 		few + "99999999~", few + "9:", few + ":", few + "A", few + "~",
 	}
 	for i, a := range rows {
 		for j, b := range rows {
-			require.Equal(t, cmp.Compare(i, j), bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}), packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
+			require.Equal(t, cmp.Compare(i, j),
+				bytes.Compare(packedKey(table.Key{Partition: "p", Row: a}),
+					packedKey(table.Key{Partition: "p", Row: b})), "%q and %q", a, b)
 		}
 	}
 }
@@ -108,7 +118,10 @@ func TestPackedKeysAreShort(t *testing.T) {
 
 // FuzzUnpack: anything may stand in a damaged file. It is refused, or the one packed form of a row.
 func FuzzUnpack(f *testing.F) {
-	for _, row := range []string{"", "!prompt", "~", "0999999999|" + listKey, "25!", listKey, listKey + "|x", listKey[:19] + "!", listKey[:19] + "~", listKey[:29] + "U", listKey[:40], listKey[:35] + "U"} {
+	for _, row := range []string{
+		"", "!prompt", "~", "0999999999|" + listKey, "25!", listKey, listKey + "|x",
+		listKey[:19] + "!", listKey[:19] + "~", listKey[:29] + "U", listKey[:40], listKey[:35] + "U",
+	} {
 		key := appendPacked(nil, row)
 		for i := range key {
 			f.Add(key[:i])

@@ -145,7 +145,10 @@ func writeOnce(s *Store, w string) error {
 	head, err := s.Tables.Get(ctx, "Rows", table.Key{Partition: w, Row: "!head"})
 	n := head.Props.Get("N").Int() + 1
 	ops := []table.Op{insert(w, fmt.Sprintf("a%06d", n)), insert(w, fmt.Sprintf("b%06d", n))}
-	next := table.Row{Key: table.Key{Partition: w, Row: "!head"}, ETag: head.ETag, Props: table.Props{{Name: "N", Value: table.Int64(n)}}}
+	next := table.Row{
+		Key: table.Key{Partition: w, Row: "!head"}, ETag: head.ETag,
+		Props: table.Props{{Name: "N", Value: table.Int64(n)}},
+	}
 	if err != nil {
 		ops = append(ops, table.Op{Kind: table.Insert, Row: next})
 	} else {
@@ -154,7 +157,8 @@ func writeOnce(s *Store, w string) error {
 	text := fmt.Sprintf("%s-%d", w, n)
 	if n%2 == 0 { // with the message, and one of the rows in another table
 		_, err = s.Transact(ctx, transact.Transaction{
-			Table: "Rows", Ops: slices.Delete(slices.Clone(ops), 1, 2), Put: []transact.Row{{Table: "Others", Row: ops[1].Row}},
+			Table: "Rows", Ops: slices.Delete(slices.Clone(ops), 1, 2),
+			Put:      []transact.Row{{Table: "Others", Row: ops[1].Row}},
 			Messages: []transact.Message{{Queue: "jobs", Text: text}},
 		})
 	} else {
@@ -194,7 +198,10 @@ type told struct {
 }
 
 func newTold() *told {
-	return &told{heads: map[string]int{}, sent: map[string]bool{}, deleting: map[string]bool{}, deleted: map[string]bool{}}
+	return &told{
+		heads: map[string]int{}, sent: map[string]bool{},
+		deleting: map[string]bool{}, deleted: map[string]bool{},
+	}
 }
 
 func (d *told) note(t *testing.T, words []string) {

@@ -40,7 +40,10 @@ func (s *Store) load(ctx context.Context, run int, do func(put func(transact.Row
 	if err != nil {
 		return err
 	}
-	l := &loading{s: s, file: file, tables: map[string]loadedTable{}, run: run, rows: newLoaded(run), spare: newLoaded(run)}
+	l := &loading{
+		s: s, file: file, tables: map[string]loadedTable{}, run: run,
+		rows: newLoaded(run), spare: newLoaded(run),
+	}
 	l.sorting.SetLimit(1)
 	defer func() { err = errors.Join(err, l.sorting.Wait(), file.Close(), os.Remove(path)) }()
 	if err := do(func(r transact.Row) error { return l.put(ctx, r) }); err != nil {

@@ -22,7 +22,10 @@ func TestLoad(t *testing.T) {
 	require.NoError(t, s.Tables.Create(t.Context(), "A", "B"))
 	const n = 1000
 	row := func(i int) table.Row {
-		return table.Row{Key: table.Key{Partition: fmt.Sprint("p", i*7%10), Row: fmt.Sprint(i * 7 % n)}, Props: table.Props{{Name: "N", Value: table.Int32(int32(i))}}}
+		return table.Row{
+			Key:   table.Key{Partition: fmt.Sprint("p", i*7%10), Row: fmt.Sprint(i * 7 % n)},
+			Props: table.Props{{Name: "N", Value: table.Int32(int32(i))}},
+		}
 	}
 	require.NoError(t, s.load(t.Context(), 1000, func(put func(transact.Row) error) error {
 		for i := range n {
@@ -65,11 +68,15 @@ func TestLoadThatFails(t *testing.T) {
 		want error
 	}{
 		{"its input", func(put func(transact.Row) error) error { return errors.Join(put(row), wrong) }, wrong},
-		{"a row twice", func(put func(transact.Row) error) error { return errors.Join(put(row), put(row)) }, table.ErrInvalid},
+		{"a row twice", func(put func(transact.Row) error) error {
+			return errors.Join(put(row), put(row))
+		}, table.ErrInvalid},
 		{"a key", func(put func(transact.Row) error) error {
 			return put(transact.Row{Table: "A", Row: table.Row{Key: table.Key{Partition: "/", Row: "r"}}})
 		}, table.ErrInvalid},
-		{"no table", func(put func(transact.Row) error) error { return put(transact.Row{Table: "none", Row: row.Row}) }, table.NoTableError("none")},
+		{"no table", func(put func(transact.Row) error) error {
+			return put(transact.Row{Table: "none", Row: row.Row})
+		}, table.NoTableError("none")},
 	} {
 		for _, run := range []int{1, loadBytes} {
 			require.ErrorIs(t, s.load(t.Context(), run, c.do), c.want, c.name)

@@ -86,7 +86,10 @@ func (s *Store) learnNames(ctx context.Context, known *dictionary, fresh []strin
 
 // put stores the names that d lacks and returns a dictionary with them.
 func (d *dictionary) put(b *bbolt.Bucket, names []string) (*dictionary, error) {
-	more := &dictionary{names: slices.Clone(d.names), numbers: make(map[string]uint64, len(d.names)+len(names)), shared: d.shared}
+	more := &dictionary{
+		names: slices.Clone(d.names), numbers: make(map[string]uint64, len(d.names)+len(names)),
+		shared: d.shared,
+	}
 	for i, name := range more.names {
 		more.numbers[name] = uint64(i + 1)
 	}

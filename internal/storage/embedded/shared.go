@@ -134,13 +134,15 @@ func (s *sharing) of(owner string) []entry {
 		return all
 	}
 	c := s.b.Cursor()
-	for k, v := c.Seek([]byte(owner)); len(k) == len(owner)+1 && string(k[:len(owner)]) == owner && k[len(owner)] < maxShared; k, v = c.Next() {
+	for k, v := c.Seek([]byte(owner)); len(k) == len(owner)+1 && string(k[:len(owner)]) == owner &&
+		k[len(owner)] < maxShared; k, v = c.Next() {
 		free := int(k[len(owner)]) - len(all)
 		if free < 0 { // keys of a damaged file have no order
 			continue
 		}
 		rows, text, ok := sharedText(v)
-		all = append(append(all, make([]entry, free)...), entry{rows: rows, text: string(text), stored: rows, damaged: !ok})
+		all = append(append(all, make([]entry, free)...),
+			entry{rows: rows, text: string(text), stored: rows, damaged: !ok})
 		s.bytes += len(text)
 	}
 	s.owners[owner] = all

@@ -56,7 +56,10 @@ var shelfKeys = func() (keys []table.Key) {
 func sharedLike() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		if rapid.Bool().Draw(t, "few") {
-			return rapid.SampledFrom([]string{"", "short", strings.Repeat("a", sharedBytes), strings.Repeat("long ", 100), listID}).Draw(t, "text")
+			return rapid.SampledFrom([]string{
+				"", "short", strings.Repeat("a", sharedBytes),
+				strings.Repeat("long ", 100), listID,
+			}).Draw(t, "text")
 		}
 		return fmt.Sprint("one of many texts, with number ", rapid.IntRange(0, 9).Draw(t, "number"))
 	})
@@ -82,7 +85,10 @@ func (f *shelf) ops(t *rapid.T, name string) (ops []table.Op, good bool) {
 	}
 	good = true
 	for _, key := range keys {
-		kind := rapid.SampledFrom([]table.Kind{table.Insert, table.Replace, table.Merge, table.Upsert, table.Upsert, table.Delete}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]table.Kind{
+			table.Insert, table.Replace, table.Merge, table.Upsert, table.Upsert,
+			table.Delete,
+		}).Draw(t, "kind")
 		op := table.Op{Kind: kind, Row: table.Row{Key: key}}
 		if kind != table.Delete {
 			op.Row.Props = shelfProps().Draw(t, "props")
@@ -101,7 +107,9 @@ func (f *shelf) ops(t *rapid.T, name string) (ops []table.Op, good bool) {
 }
 
 func someKeys(t *rapid.T) []table.Key {
-	return rapid.SliceOfNDistinct(rapid.SampledFrom(shelfKeys), 1, 6, func(k table.Key) table.Key { return k }).Draw(t, "keys")
+	return rapid.SliceOfNDistinct(rapid.SampledFrom(shelfKeys), 1, 6, func(k table.Key) table.Key {
+		return k
+	}).Draw(t, "keys")
 }
 
 // change carries out a transaction, which is applied or refused as it must be: of rows of one table
@@ -113,7 +121,10 @@ func (f *shelf) change(t *rapid.T) {
 	c.Ops, good = f.ops(t, names[0])
 	for _, key := range someKeys(t) {
 		if rapid.Bool().Draw(t, "put") {
-			c.Put = append(c.Put, transact.Row{Table: names[1], Row: table.Row{Key: key, Props: shelfProps().Draw(t, "props")}})
+			c.Put = append(c.Put, transact.Row{
+				Table: names[1],
+				Row:   table.Row{Key: key, Props: shelfProps().Draw(t, "props")},
+			})
 		} else {
 			c.Drop = append(c.Drop, transact.Key{Table: names[1], Key: key})
 		}
@@ -145,18 +156,19 @@ func (f *shelf) change(t *rapid.T) {
 
 // fill loads rows, in runs of a few, in place of some that are there.
 func (f *shelf) fill(t *rapid.T) {
-	require.NoError(t, f.load(t.Context(), rapid.IntRange(1, 500).Draw(t, "run"), func(put func(transact.Row) error) error {
-		for _, name := range shelfTables {
-			for _, key := range someKeys(t) {
-				row := table.Row{Key: key, Props: shelfProps().Draw(t, "props")}
-				if err := put(transact.Row{Table: name, Row: row}); err != nil {
-					return err
+	require.NoError(t, f.load(t.Context(), rapid.IntRange(1, 500).Draw(t, "run"),
+		func(put func(transact.Row) error) error {
+			for _, name := range shelfTables {
+				for _, key := range someKeys(t) {
+					row := table.Row{Key: key, Props: shelfProps().Draw(t, "props")}
+					if err := put(transact.Row{Table: name, Row: row}); err != nil {
+						return err
+					}
+					f.want[name][key] = row
 				}
-				f.want[name][key] = row
 			}
-		}
-		return nil
-	}))
+			return nil
+		}))
 }
 
 // check compares all rows, however they are read, and counts the references anew.
@@ -177,7 +189,9 @@ func (f *shelf) check(t *rapid.T) {
 		page, err = f.Tables.List(t.Context(), name, table.Range{Select: some}, table.MaxPage, "")
 		require.NoError(t, err)
 		for _, row := range page.Rows {
-			want := slices.DeleteFunc(slices.Clone(f.want[name][row.Key].Props), func(p table.Prop) bool { return !slices.Contains(some, p.Name) })
+			want := slices.DeleteFunc(slices.Clone(f.want[name][row.Key].Props), func(p table.Prop) bool {
+				return !slices.Contains(some, p.Name)
+			})
 			require.True(t, want.Equal(row.Props), "%s: %v, want %v", row.Key, row.Props, want)
 		}
 		require.NoError(t, f.db.View(func(tx *bbolt.Tx) error {
@@ -240,7 +254,8 @@ func TestRowsShareTexts(t *testing.T) {
 		}
 		for name, rows := range f.want {
 			for key := range rows {
-				_, err := f.Tables.Write(rt.Context(), name, table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
+				_, err := f.Tables.Write(rt.Context(), name,
+					table.Op{Kind: table.Delete, Row: table.Row{Key: key, ETag: table.Any}})
 				require.NoError(rt, err)
 				delete(rows, key)
 			}
@@ -258,7 +273,10 @@ func sharers(t *testing.T) (s *Store, keys []table.Key, props table.Props) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
-	props = table.Props{{Name: "Excerpt", Value: table.String(strings.Repeat("as it begins ", 20))}, {Name: "Title", Value: table.String("a title")}}
+	props = table.Props{
+		{Name: "Excerpt", Value: table.String(strings.Repeat("as it begins ", 20))},
+		{Name: "Title", Value: table.String("a title")},
+	}
 	for _, partition := range []string{"p", "q"} {
 		keys = append(keys, table.Key{Partition: partition, Row: listKey})
 		mustWrite(t, s, table.Op{Kind: table.Insert, Row: table.Row{Key: keys[len(keys)-1], Props: props}})
@@ -306,11 +324,13 @@ func TestTextLikeASharedOne(t *testing.T) {
 	s, keys, props := sharers(t)
 	with := append(slices.Clone(props), table.Prop{Name: "Copy", Value: props[0].Value})
 	mustWrite(t, s, table.Op{Kind: table.Upsert, Row: table.Row{Key: keys[0], Props: with}})
-	page, err := s.Tables.List(t.Context(), "Rows", table.Range{Partition: keys[0].Partition, Select: []string{"Copy"}}, 10, "")
+	page, err := s.Tables.List(t.Context(), "Rows",
+		table.Range{Partition: keys[0].Partition, Select: []string{"Copy"}}, 10, "")
 	require.NoError(t, err)
 	require.Equal(t, with[2:], page.Rows[0].Props)
 	filter := func(p table.Props) bool { return p.Get("Copy") == props[0].Value }
-	page, err = s.Tables.List(t.Context(), "Rows", table.Range{Partition: keys[0].Partition, Filter: filter, FilterProps: []string{"Copy"}}, 10, "")
+	page, err = s.Tables.List(t.Context(), "Rows",
+		table.Range{Partition: keys[0].Partition, Filter: filter, FilterProps: []string{"Copy"}}, 10, "")
 	require.NoError(t, err)
 	require.Equal(t, with, page.Rows[0].Props)
 }
@@ -411,7 +431,8 @@ func TestSharedTextIsGone(t *testing.T) {
 					}
 				}
 				if third { // which may get the number of the text
-					write(table.Key{Partition: "r", Row: listKey}, table.Props{{Name: "Excerpt", Value: table.String("as the third begins")}})
+					write(table.Key{Partition: "r", Row: listKey},
+						table.Props{{Name: "Excerpt", Value: table.String("as the third begins")}})
 					_, err := s.Tables.Get(t.Context(), "Rows", keys[0])
 					require.ErrorIs(t, err, table.ErrDamaged)
 				}

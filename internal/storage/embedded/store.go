@@ -272,7 +272,8 @@ func checkFormat(v []byte) error {
 	case len(v) == 1 && (v[0] == format || v[0] == sumlessFormat):
 		return nil
 	case len(v) == 1 && v[0] < format:
-		return fmt.Errorf("format %d was made by a version before 1.0: export it with that version (`backup`), then `restore`", v[0])
+		return fmt.Errorf(
+			"format %d was made by a version before 1.0: export it with that version (`backup`), then `restore`", v[0])
 	}
 	return fmt.Errorf("format %x, this program knows %d: open it with the newer version that made it", v, format)
 }

@@ -65,7 +65,8 @@ func TestOpenExisting(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoFileExists(t, filepath.Join(dir, "none.db"))
 
-	empty, bare, foreign := filepath.Join(dir, "empty.db"), filepath.Join(dir, "bare.db"), filepath.Join(dir, "foreign.db")
+	empty, bare, foreign := filepath.Join(dir, "empty.db"), filepath.Join(dir, "bare.db"),
+		filepath.Join(dir, "foreign.db")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for _, path := range []string{bare, foreign} {
 		db, err := bbolt.Open(path, 0o600, nil)
@@ -415,7 +416,8 @@ func TestTextsOfWritesThatShareATransaction(t *testing.T) {
 			key := table.Key{Partition: partition, Row: listKey}
 			keys = append(keys, key)
 			all.Go(func() {
-				_, err := s.Tables.Write(t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}})
+				_, err := s.Tables.Write(t.Context(), "Rows",
+					table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: props}})
 				assert.NoError(t, err)
 			})
 		}
@@ -479,7 +481,9 @@ func TestNamesOfATransactionThatFails(t *testing.T) {
 		for _, do := range []func() error{
 			func() error { _, err := s.Tables.Write(t.Context(), "Rows", insert("p", "r")); return err },
 			func() error {
-				return s.update(t.Context(), 1, func(*bbolt.Tx) (func() error, error) { return func() error { return broken }, nil })
+				return s.update(t.Context(), 1, func(*bbolt.Tx) (func() error, error) {
+					return func() error { return broken }, nil
+				})
 			},
 		} {
 			all.Go(func() { assert.ErrorIs(t, do(), broken) }) // both wait for the first one, and share a transaction
@@ -548,7 +552,8 @@ func TestTransactionIsCopied(t *testing.T) {
 		merged := insert("p", "merged")
 		merged.Kind, merged.Row.ETag = table.Merge, table.Any
 		c := transact.Transaction{
-			Table: "Rows", Ops: []table.Op{insert("p", "a"), merged}, Put: []transact.Row{{Table: "Others", Row: insert("p", "b").Row}},
+			Table: "Rows", Ops: []table.Op{insert("p", "a"), merged},
+			Put:      []transact.Row{{Table: "Others", Row: insert("p", "b").Row}},
 			Messages: []transact.Message{{Queue: "jobs", Text: "text"}},
 		}
 		var all sync.WaitGroup
@@ -590,7 +595,8 @@ func TestTransactionIsOneChange(t *testing.T) {
 	}
 	before := last()
 	c := transact.Transaction{
-		Table: "Rows", Ops: []table.Op{insert("p", "a")}, Put: []transact.Row{{Table: "Others", Row: insert("q", "b").Row}},
+		Table: "Rows", Ops: []table.Op{insert("p", "a")},
+		Put:      []transact.Row{{Table: "Others", Row: insert("q", "b").Row}},
 		Messages: []transact.Message{{Queue: "jobs", Text: "text"}},
 	}
 	_, err := s.Transact(t.Context(), c)
@@ -720,7 +726,9 @@ func TestFileOfAnotherFormat(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "data.db")
 		s, err := Open(path, time.Now)
 		require.NoError(t, err)
-		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte(written)) }))
+		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(metaBucket).Put(formatKey, []byte(written))
+		}))
 		require.NoError(t, s.Close())
 		for _, refuse := range map[string]func() error{
 			"open":    func() error { _, err := Open(path, time.Now); return err },
@@ -747,12 +755,19 @@ func TestNamesAreLearntAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Tables.Create(t.Context(), "Rows"))
 	propsOf := func(i int) table.Props {
-		return table.Props{{Name: fmt.Sprint("Name", i%7), Value: table.Int32(int32(i))}, {Name: fmt.Sprint("Other", i%5), Value: table.Bool(true)}}
+		return table.Props{
+			{Name: fmt.Sprint("Name", i%7), Value: table.Int32(int32(i))},
+			{Name: fmt.Sprint("Other", i%5), Value: table.Bool(true)},
+		}
 	}
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			_, err := s.Tables.Write(t.Context(), "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: fmt.Sprint(i)}, Props: propsOf(i)}})
+			_, err := s.Tables.Write(t.Context(), "Rows",
+				table.Op{
+					Kind: table.Insert,
+					Row:  table.Row{Key: table.Key{Partition: "p", Row: fmt.Sprint(i)}, Props: propsOf(i)},
+				})
 			assert.NoError(t, err)
 		})
 	}
@@ -793,7 +808,13 @@ func TestFlippedBitIsNamed(t *testing.T) {
 	ctx := t.Context()
 	require.NoError(t, s.Tables.Create(ctx, "T"))
 	row := func(name string) table.Row {
-		return table.Row{Key: table.Key{Partition: "p", Row: name}, Props: table.Props{{Name: "votes", Value: table.Int64(4711)}, {Name: "text", Value: table.String("ten cups of tea")}}}
+		return table.Row{
+			Key: table.Key{Partition: "p", Row: name},
+			Props: table.Props{
+				{Name: "votes", Value: table.Int64(4711)},
+				{Name: "text", Value: table.String("ten cups of tea")},
+			},
+		}
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		_, err := s.Tables.Write(ctx, "T", table.Op{Kind: table.Insert, Row: row(name)})
@@ -813,7 +834,11 @@ func TestFlippedBitIsNamed(t *testing.T) {
 		_, err = s.Tables.Write(ctx, "T", table.Op{Kind: kind, Row: b})
 		require.ErrorIs(t, err, table.ErrDamaged)
 	}
-	for _, r := range []table.Range{{}, {Select: []string{"votes"}}, {FilterProps: []string{"votes"}, Filter: func(table.Props) bool { return true }}} {
+	for _, r := range []table.Range{
+		{},
+		{Select: []string{"votes"}},
+		{FilterProps: []string{"votes"}, Filter: func(table.Props) bool { return true }},
+	} {
 		var served []string
 		var damaged *table.DamagedError
 		for row, err := range table.All(ctx, s.Tables, "T", r) {
@@ -843,14 +868,19 @@ func TestRowsWithoutSums(t *testing.T) {
 	require.NoError(t, err)
 	ctx := t.Context()
 	require.NoError(t, s.Tables.Create(ctx, "T"))
-	row := table.Row{Key: table.Key{Partition: "p", Row: "a"}, Props: table.Props{{Name: "votes", Value: table.Int64(4711)}}}
+	row := table.Row{
+		Key:   table.Key{Partition: "p", Row: "a"},
+		Props: table.Props{{Name: "votes", Value: table.Int64(4711)}},
+	}
 	_, err = s.Tables.Write(ctx, "T", table.Op{Kind: table.Insert, Row: row})
 	require.NoError(t, err)
 	storedRow(t, s, row.Key, func(value []byte) []byte {
 		value[0] = rowVersionNoSum
 		return slices.Delete(value, headerLenWithoutASum, headerLen)
 	})
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte{sumlessFormat}) }))
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(metaBucket).Put(formatKey, []byte{sumlessFormat})
+	}))
 	require.NoError(t, s.Close())
 	s, err = Open(path, time.Now)
 	require.NoError(t, err)

@@ -192,7 +192,9 @@ func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int
 	return t.listIn(ctx, t.s.view, name, r, limit, next)
 }
 
-func (t *Tables) listIn(ctx context.Context, view viewing, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (t *Tables) listIn(ctx context.Context, view viewing, name string, r table.Range, limit int,
+	next string,
+) (table.Page, error) {
 	var page table.Page
 	err := table.CheckList(r, limit)
 	if err == nil {
@@ -212,7 +214,9 @@ const (
 	keysRoom = 4096 // bytes for keys of rows that do not match
 )
 
-func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int, next string) (table.Page, error) {
+func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Range, limit int,
+	next string,
+) (table.Page, error) {
 	b, err := rowsOf(tx, name)
 	if err != nil {
 		return table.Page{}, err

@@ -185,7 +185,8 @@ func (s *step) merge(old []byte, names *dictionary, texts texts) error {
 	}
 	props := merge(row.Props, s.props)
 	if len(props) > table.MaxProps {
-		return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, len(props), table.MaxProps)
+		return fmt.Errorf("%w: the row would have %d properties, want at most %d",
+			table.ErrInvalid, len(props), table.MaxProps)
 	}
 	s.value, s.refs = names.encode(s.key, props)
 	return nil

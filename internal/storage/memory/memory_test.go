@@ -74,7 +74,8 @@ func store(t *testing.T, db *memory.Tables) *memory.Tables {
 	t.Helper()
 	require.NoError(t, db.Create(t.Context(), "Rows"))
 	for i := range 10 {
-		_, err := db.Write(t.Context(), "Rows", upsert(fmt.Sprint(i), table.Prop{Name: "N", Value: table.Int64(int64(i))}))
+		_, err := db.Write(t.Context(), "Rows",
+			upsert(fmt.Sprint(i), table.Prop{Name: "N", Value: table.Int64(int64(i))}))
 		require.NoError(t, err)
 	}
 	return db
@@ -176,7 +177,8 @@ func TestClone(t *testing.T) {
 	t.Parallel()
 	ctx, key := t.Context(), table.Key{Partition: "p", Row: "r"}
 	insert := func(db table.DB, row string) {
-		_, err := db.Write(ctx, "Rows", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}}})
+		_, err := db.Write(ctx, "Rows",
+			table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "p", Row: row}}})
 		require.NoError(t, err)
 	}
 	one := memory.NewTables()

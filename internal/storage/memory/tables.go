@@ -71,7 +71,9 @@ func (t *Tables) Create(ctx context.Context, tables ...string) error {
 			return fmt.Errorf("%w: table name %q", table.ErrInvalid, name)
 		}
 		if t.tables[name] == nil {
-			t.tables[name] = &rows{btree.NewG(degree, func(a, b table.Row) bool { return compareKeys(a.Key, b.Key) < 0 })}
+			t.tables[name] = &rows{btree.NewG(degree, func(a, b table.Row) bool {
+				return compareKeys(a.Key, b.Key) < 0
+			})}
 		}
 	}
 	return nil

@@ -42,7 +42,8 @@ func (rs *rows) checkAll(ops []table.Op) error {
 			return &table.OpError{Index: i, Key: op.Row.Key, Err: err}
 		}
 		if n := len(rs.result(op)); n > table.MaxProps {
-			return fmt.Errorf("%w: the row would have %d properties, want at most %d", table.ErrInvalid, n, table.MaxProps)
+			return fmt.Errorf("%w: the row would have %d properties, want at most %d",
+				table.ErrInvalid, n, table.MaxProps)
 		}
 	}
 	return nil

@@ -38,7 +38,9 @@ func newWorld(t *testing.T) *world {
 	queues := memory.NewQueues(w.clock.Now)
 	require.NoError(t, queues.Create(t.Context(), name))
 	w.Outbox = outbox.Outbox{Queues: queues, Queue: name, After: time.Minute, Store: &rowstore.Store{
-		Now: w.clock.Now, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Background: func(do func()) { w.after = append(w.after, do) },
+		Now: w.clock.Now, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Background: func(do func()) {
+			w.after = append(w.after, do)
+		},
 	}}
 	return w
 }
@@ -68,12 +70,24 @@ func TestOutbox(t *testing.T) {
 		"one whose rest failed": {func(ctx context.Context, w *world, r queue.Receipt) {
 			require.Error(t, w.Finish(ctx, r, errors.New("no")))
 		}, 0, 1},
-		"one whose rest is done":          {func(ctx context.Context, w *world, r queue.Receipt) { require.NoError(t, w.Finish(ctx, r, nil)) }, 0, 0},
-		"one that its job does":           {func(ctx context.Context, w *world, r queue.Receipt) { w.Forward(ctx, r) }, 1, 1},
-		"one that may land":               {func(_ context.Context, w *world, _ queue.Receipt) { w.again(30*time.Second, 0) }, 0, 2},
-		"one that may have landed":        {func(_ context.Context, w *world, _ queue.Receipt) { w.again(-time.Second, -time.Second) }, 0, 2},
-		"one that was looked at after it": {func(_ context.Context, w *world, _ queue.Receipt) { w.again(-time.Second, 0) }, 0, 1},
-		"another that was made":           {func(ctx context.Context, w *world, _ queue.Receipt) { require.NoError(t, w.Tell(ctx, change{"a"})) }, 1, 2},
+		"one whose rest is done": {func(ctx context.Context, w *world, r queue.Receipt) {
+			require.NoError(t, w.Finish(ctx, r, nil))
+		}, 0, 0},
+		"one that its job does": {func(ctx context.Context, w *world, r queue.Receipt) {
+			w.Forward(ctx, r)
+		}, 1, 1},
+		"one that may land": {func(_ context.Context, w *world, _ queue.Receipt) {
+			w.again(30*time.Second, 0)
+		}, 0, 2},
+		"one that may have landed": {func(_ context.Context, w *world, _ queue.Receipt) {
+			w.again(-time.Second, -time.Second)
+		}, 0, 2},
+		"one that was looked at after it": {func(_ context.Context, w *world, _ queue.Receipt) {
+			w.again(-time.Second, 0)
+		}, 0, 1},
+		"another that was made": {func(ctx context.Context, w *world, _ queue.Receipt) {
+			require.NoError(t, w.Tell(ctx, change{"a"}))
+		}, 1, 2},
 	} {
 		w := newWorld(t)
 		ctx, giveUp := context.WithCancel(t.Context())
@@ -148,7 +162,9 @@ func TestBegin(t *testing.T) {
 	ctx := w.Begin(t.Context())
 	require.Equal(t, w.clock.Now().Add(w.After), w.Landed(ctx))
 	write := func() error {
-		return w.Write(ctx, name, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}}}})
+		return w.Write(ctx, name, []table.Op{
+			{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: "p", Row: "r"}}},
+		})
 	}
 	w.clock.Pass(10*time.Second - 1)
 	require.NoError(t, write())

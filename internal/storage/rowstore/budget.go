@@ -100,7 +100,9 @@ func (rd *Reading) read(ctx context.Context, store table.DB) error {
 
 // Rows reads up to limit rows of a range, through short and empty pages. more reports whether the
 // range may go on.
-func (s *Budget) Rows(ctx context.Context, name string, r table.Range, limit int) (rows []table.Row, more bool, err error) {
+func (s *Budget) Rows(ctx context.Context, name string, r table.Range,
+	limit int,
+) (rows []table.Row, more bool, err error) {
 	one := Reading{Table: name, Range: r, Limit: limit}
 	err = one.read(ctx, s.db.DB)
 	s.spend(&one)

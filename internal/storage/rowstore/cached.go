@@ -46,7 +46,9 @@ func (k *Cached[T]) Forget() {
 }
 
 // Now returns the value, which may be as old as keep.
-func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Duration, read func(context.Context) (T, error)) (T, error) {
+func (k *Cached[T]) Now(ctx context.Context, now func() time.Time, keep time.Duration,
+	read func(context.Context) (T, error),
+) (T, error) {
 	k.mu.Lock()
 	value, at, forgot := k.value, k.at, k.forgot
 	k.mu.Unlock()
@@ -79,7 +81,9 @@ func (p *panicked) Error() string { return p.value + "\n" + string(p.stack) }
 // Shared returns what read does, which is called once for all callers that wait for a key at the
 // same time. It has a deadline of its own, because others may wait for it too; a caller that goes
 // away waits no longer.
-func Shared[T any](ctx context.Context, reading *singleflight.Group, key string, read func(context.Context) (T, error)) (value T, err error) {
+func Shared[T any](ctx context.Context, reading *singleflight.Group, key string,
+	read func(context.Context) (T, error),
+) (value T, err error) {
 	result := reading.DoChan(key, func() (_ any, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CallWithin)
 		defer cancel()

@@ -44,10 +44,11 @@ func TestCachedListensToItsCaller(t *testing.T) {
 
 		var other rowstore.Cached[int]
 		began = time.Now()
-		_, err = other.Now(context.WithoutCancel(t.Context()), time.Now, time.Minute, func(ctx context.Context) (int, error) {
-			<-ctx.Done()
-			return 0, ctx.Err()
-		})
+		_, err = other.Now(context.WithoutCancel(t.Context()), time.Now, time.Minute,
+			func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, rowstore.CallWithin, time.Since(began))
 	})

@@ -32,7 +32,9 @@ func (db *Store) Change(ctx context.Context, name string, read func(context.Cont
 // Rewrite replaces a row, of which was was read, by that of a changed T, until no other writer came
 // first. change may be called again for a newer row that read finds, or for one that an earlier try
 // has written although its answer was lost. gone is the error if there is no such row any more.
-func Rewrite[T any](ctx context.Context, db *Store, name string, was T, change func(*T) (table.Row, error), read func(context.Context) (*T, error), gone func() error) (T, error) {
+func Rewrite[T any](ctx context.Context, db *Store, name string, was T, change func(*T) (table.Row, error),
+	read func(context.Context) (*T, error), gone func() error,
+) (T, error) {
 	var none T
 	for try := 0; ; try++ {
 		next := was
@@ -128,7 +130,8 @@ func (db *Store) UpsertAll(ctx context.Context, name string, rows []table.Row) e
 func (db *Store) Empty(ctx context.Context, name, partition, but string) error {
 	for {
 		var ops []table.Op
-		for row, err := range table.All(ctx, db.DB, name, table.Range{Partition: partition, Select: []string{"none"}}) { // keys are enough
+		// keys are enough
+		for row, err := range table.All(ctx, db.DB, name, table.Range{Partition: partition, Select: []string{"none"}}) {
 			if err != nil {
 				return Unavailable(fmt.Errorf("list %s: %w", name, err))
 			}

@@ -101,7 +101,9 @@ func TestRewrite(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, last.Props.Get("a").Bool() && last.Props.Get("b").Bool())
 	refused := errors.New("refused")
-	_, err = rowstore.Rewrite(t.Context(), db, "Rows", last, func(*table.Row) (table.Row, error) { return table.Row{}, refused }, read, nil)
+	_, err = rowstore.Rewrite(t.Context(), db, "Rows", last, func(*table.Row) (table.Row, error) {
+		return table.Row{}, refused
+	}, read, nil)
 	require.ErrorIs(t, err, refused)
 	require.NoError(t, db.RemoveKey(t.Context(), "Rows", key))
 	_, err = add(last, "c")
@@ -136,7 +138,8 @@ func TestEmpty(t *testing.T) {
 	db := &rowstore.Store{DB: lost, Now: time.Now}
 	for i := range 2*table.MaxBatch + 10 {
 		for _, partition := range []string{"p", "q"} {
-			require.NoError(t, db.Upsert(t.Context(), "Rows", table.Row{Key: table.Key{Partition: partition, Row: fmt.Sprintf("%03d", i)}}))
+			require.NoError(t, db.Upsert(t.Context(), "Rows",
+				table.Row{Key: table.Key{Partition: partition, Row: fmt.Sprintf("%03d", i)}}))
 		}
 	}
 	var wg sync.WaitGroup
@@ -155,7 +158,8 @@ func TestEmpty(t *testing.T) {
 	require.NotNil(t, row)
 
 	lost.loses = 1
-	require.NoError(t, db.Upsert(t.Context(), "Rows", table.Row{Key: row.Key}), "one whose answer was lost is written again")
+	require.NoError(t, db.Upsert(t.Context(), "Rows", table.Row{Key: row.Key}),
+		"one whose answer was lost is written again")
 	lost.loses = 1
 	require.Error(t, db.Empty(t.Context(), "Rows", "q", ""))
 	require.NoError(t, db.Empty(t.Context(), "Rows", "q", ""), "run again")
@@ -172,7 +176,9 @@ func TestNoLateWrites(t *testing.T) {
 	began, tries := clock.Now(), 0
 	silence.Pass = func(d time.Duration) { tries++; clock.Pass(d) }
 	db := &rowstore.Store{
-		DB: silence.Over(tables), Now: clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		DB: silence.Over(tables), Now: clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error {
+			return ctx.Err()
+		},
 		Random: func(time.Duration) time.Duration { return 0 },
 	}
 	ctx := rowstore.WriteBefore(rowstore.WriteBefore(t.Context(), began.Add(10*time.Second)), began.Add(time.Hour))

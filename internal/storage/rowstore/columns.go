@@ -45,7 +45,8 @@ func (c Columns[T]) Read(p table.Props, into *T) {
 
 // Text is a column of a text.
 func Text[T any, S ~string](name string, field func(*T) *S) Column[T] {
-	return plain(name, field, func(s S) table.Value { return table.String(string(s)) }, func(v table.Value) S { return S(v.Str()) })
+	return plain(name, field, func(s S) table.Value { return table.String(string(s)) },
+		func(v table.Value) S { return S(v.Str()) })
 }
 
 // Flag is a column of a truth value.
@@ -60,7 +61,8 @@ func Long[T any](name string, field func(*T) *int64) Column[T] {
 
 // Number is a column of a number of 32 bits.
 func Number[T any](name string, field func(*T) *int) Column[T] {
-	return plain(name, field, func(n int) table.Value { return table.Int32(int32(n)) }, func(v table.Value) int { return int(v.Int()) })
+	return plain(name, field, func(n int) table.Value { return table.Int32(int32(n)) },
+		func(v table.Value) int { return int(v.Int()) })
 }
 
 // Instant is a column of a time.
@@ -76,7 +78,9 @@ func Derived[T any](name string, value func(*T) table.Value) Column[T] {
 	return Column[T]{name: name, value: func(t *T) (table.Value, bool) { return value(t), true }}
 }
 
-func plain[T any, F comparable](name string, field func(*T) *F, write func(F) table.Value, read func(table.Value) F) Column[T] {
+func plain[T any, F comparable](name string, field func(*T) *F, write func(F) table.Value,
+	read func(table.Value) F,
+) Column[T] {
 	return Column[T]{
 		name: name, set: func(t *T, v table.Value) { *field(t) = read(v) },
 		value: func(t *T) (table.Value, bool) {

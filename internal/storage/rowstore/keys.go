@@ -22,7 +22,8 @@ const hexDigits = "0123456789ABCDEF"
 // becomes %XX, byte by byte.
 func Encode(s string) string {
 	plain := func(r rune) bool {
-		return r > ' ' && !strings.ContainsRune(`/\#?%'|`, r) && (r < 0x7f || r > 0x9f) && r != 0x2028 && r != 0x2029 && r != utf8.RuneError
+		return r > ' ' && !strings.ContainsRune(`/\#?%'|`, r) && (r < 0x7f || r > 0x9f) && r != 0x2028 &&
+			r != 0x2029 && r != utf8.RuneError
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s

@@ -87,7 +87,13 @@ func (w *Walk) step(ctx context.Context, enough int) (rows []table.Row, more boo
 	found := make([]*Reading, len(w.Lists))
 	matches := make([]int, len(w.Lists))
 	for i, l := range w.Lists {
-		found[i] = &Reading{Table: l.Table, Range: table.Range{Partition: l.Partition, After: w.At, Filter: w.filter(&matches[i]), FilterProps: w.Asked}, Limit: min(size, w.Sample)}
+		found[i] = &Reading{
+			Table: l.Table,
+			Range: table.Range{
+				Partition: l.Partition, After: w.At, Filter: w.filter(&matches[i]),
+				FilterProps: w.Asked,
+			}, Limit: min(size, w.Sample),
+		}
 	}
 	found[followed].Limit, found[followed].Range.MaxMatches = size, enough
 	all := found

@@ -19,7 +19,10 @@ func TestWalk(t *testing.T) {
 	store := &rowstore.Store{DB: memory.NewTables(), Now: time.Now}
 	require.NoError(t, store.DB.Create(t.Context(), "Index"))
 	put := func(partition string, n int) {
-		row := table.Row{Key: table.Key{Partition: partition, Row: fmt.Sprintf("%04d", n)}, Props: table.Props{{Name: "N", Value: table.Int64(int64(n))}}}
+		row := table.Row{
+			Key:   table.Key{Partition: partition, Row: fmt.Sprintf("%04d", n)},
+			Props: table.Props{{Name: "N", Value: table.Int64(int64(n))}},
+		}
 		_, err := store.DB.Write(t.Context(), "Index", table.Op{Kind: table.Insert, Row: row})
 		require.NoError(t, err)
 	}

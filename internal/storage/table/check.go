@@ -101,7 +101,8 @@ func checkProp(p Prop) error {
 			return fmt.Errorf("%w: property %s is not UTF-8", ErrInvalid, p.Name)
 		}
 		if longer(p.Value.s, MaxString) {
-			return fmt.Errorf("%w: property %s has %d characters, want at most %d", ErrInvalid, p.Name, Units(p.Value.s), MaxString)
+			return fmt.Errorf("%w: property %s has %d characters, want at most %d", ErrInvalid,
+				p.Name, Units(p.Value.s), MaxString)
 		}
 	case TypeTime:
 		if p.Value.n < minTicks || p.Value.n > MaxTicks {

@@ -123,12 +123,18 @@ func TestCheck(t *testing.T) {
 func TestCheckKey(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("k", table.MaxKeyLen)
-	for _, s := range []string{"a", "a|b", " ", "%", "a%2Fb", "+", "~", "é", "語", "😀", "\u00a0", long, strings.Repeat("😀", table.MaxKeyLen/2)} {
+	for _, s := range []string{
+		"a", "a|b", " ", "%", "a%2Fb", "+", "~", "é", "語", "😀", "\u00a0", long,
+		strings.Repeat("😀", table.MaxKeyLen/2),
+	} {
 		require.NoError(t, table.CheckKey(table.Key{Partition: s, Row: s}), "%.20q", s)
 	}
 	require.NoError(t, table.CheckKey(table.Key{Partition: "p"}), "an empty row key")
 	require.ErrorIs(t, table.CheckKey(table.Key{Row: "r"}), table.ErrInvalid, "an empty partition key")
-	for _, s := range []string{"/", `\`, "#", "?", "'", "\x00", "\n", "\x1f", "\x7f", "\u0080", "\u009f", "\xff", "\ufffd", long + "k", strings.Repeat("😀", table.MaxKeyLen/2) + "k"} {
+	for _, s := range []string{
+		"/", `\`, "#", "?", "'", "\x00", "\n", "\x1f", "\x7f", "\u0080", "\u009f", "\xff",
+		"\ufffd", long + "k", strings.Repeat("😀", table.MaxKeyLen/2) + "k",
+	} {
 		require.ErrorIs(t, table.CheckKey(table.Key{Partition: s, Row: "r"}), table.ErrInvalid, "%.20q", s)
 		require.ErrorIs(t, table.CheckKey(table.Key{Partition: "p", Row: s}), table.ErrInvalid, "%.20q", s)
 	}
@@ -163,11 +169,13 @@ func TestPrefix(t *testing.T) {
 
 func TestOpError(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("write: %w", &table.OpError{Index: 1, Key: table.Key{Partition: "p", Row: "r"}, Err: table.ErrConflict})
+	err := fmt.Errorf("write: %w",
+		&table.OpError{Index: 1, Key: table.Key{Partition: "p", Row: "r"}, Err: table.ErrConflict})
 	require.ErrorIs(t, err, table.ErrConflict)
 	require.EqualError(t, err, "write: operation 1: row was changed")
 	for kind, want := range map[table.Kind]string{
-		table.Insert: "insert", table.Replace: "replace", table.Merge: "merge", table.Upsert: "upsert", table.Delete: "delete", 9: "kind 9",
+		table.Insert: "insert", table.Replace: "replace", table.Merge: "merge", table.Upsert: "upsert",
+		table.Delete: "delete", 9: "kind 9",
 	} {
 		require.Equal(t, want, kind.String())
 	}

@@ -86,7 +86,10 @@ func TestValue(t *testing.T) {
 		{value: table.Int64(1), typ: table.TypeInt64, num: 1, text: "1"},
 		{value: table.Bool(true), typ: table.TypeBool, num: 1, truth: true, text: "true"},
 		{value: table.Bool(false), typ: table.TypeBool, text: "false"},
-		{value: table.Time(at.Local()), typ: table.TypeTime, num: table.Ticks(at), at: at, text: "2026-11-20T15:31:11.6564694Z"},
+		{
+			value: table.Time(at.Local()), typ: table.TypeTime, num: table.Ticks(at), at: at,
+			text: "2026-11-20T15:31:11.6564694Z",
+		},
 	}
 	for _, test := range tests {
 		require.Equal(t, test.typ, test.value.Type())

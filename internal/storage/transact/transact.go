@@ -99,7 +99,8 @@ func Check(t Transaction) error {
 	}
 	for _, r := range t.Put {
 		r.ETag = ""
-		if err := errors.Join(table.CheckOp(table.Op{Kind: table.Upsert, Row: r.Row}), once(seen, Key{r.Table, r.Key})); err != nil {
+		if err := errors.Join(table.CheckOp(table.Op{Kind: table.Upsert, Row: r.Row}),
+			once(seen, Key{r.Table, r.Key})); err != nil {
 			return fmt.Errorf("put into %s: %w", r.Table, err)
 		}
 	}

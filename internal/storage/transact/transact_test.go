@@ -34,7 +34,9 @@ func TestRowTwice(t *testing.T) {
 	ops := []table.Op{{Kind: table.Upsert, Row: row}}
 	put, drop := []transact.Row{{Table: "Rows", Row: row}}, []transact.Key{{Table: "Rows", Key: row.Key}}
 	for _, c := range []transact.Transaction{
-		{Table: "Rows", Ops: ops, Put: put}, {Table: "Rows", Ops: ops, Drop: drop}, {Table: "Others", Ops: ops, Put: put, Drop: drop},
+		{Table: "Rows", Ops: ops, Put: put},
+		{Table: "Rows", Ops: ops, Drop: drop},
+		{Table: "Others", Ops: ops, Put: put, Drop: drop},
 	} {
 		require.ErrorIs(t, transact.Check(c), table.ErrInvalid)
 	}

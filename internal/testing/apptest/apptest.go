@@ -65,9 +65,14 @@ func Environ(settings ...string) []string {
 // Local runs "local" with its data in a folder and returns its address, and a function that stops
 // it and returns its exit code. Settings of the environment that would change it are not set, and
 // it takes as many requests as come.
-func Local(t *testing.T, data string, run func(ctx context.Context, args []string, in io.Reader, out io.Writer) int) (url string, stop func() int) {
+func Local(t *testing.T, data string,
+	run func(ctx context.Context, args []string, in io.Reader, out io.Writer) int,
+) (url string, stop func() int) {
 	t.Helper()
-	for _, name := range []string{"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX", "TABLE_PREFIX", "CONTAINER_PREFIX"} {
+	for _, name := range []string{
+		"AzureWebJobsStorage", "AUTH_MODE", "QUEUE_PREFIX",
+		"TABLE_PREFIX", "CONTAINER_PREFIX",
+	} {
 		t.Setenv(name, "")
 	}
 	for _, setting := range unlimited {
@@ -83,7 +88,8 @@ func Local(t *testing.T, data string, run func(ctx context.Context, args []strin
 	stop = sync.OnceValue(func() int { end(); return <-code })
 	t.Cleanup(func() { stop() })
 	var found []string
-	require.Eventually(t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { found = listens.FindStringSubmatch(out.String()); return found != nil },
+		20*time.Second, 5*time.Millisecond)
 	return found[1], stop
 }
 
@@ -133,7 +139,8 @@ func UnderTheHost(t *testing.T, folder string, settings ...string) *functiontest
 	require.NoError(t, err)
 	return functiontest.Start(t, functiontest.Options{
 		AppRoot: staged, Queues: account.Queues,
-		Env: Environ(append([]string{"AzureWebJobsStorage=" + storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development"}, settings...)...),
+		Env: Environ(append([]string{"AzureWebJobsStorage=" + storage, "AZURE_FUNCTIONS_ENVIRONMENT=Development"},
+			settings...)...),
 	})
 }
 

@@ -148,7 +148,8 @@ func (l *load) run(store string, moments int) {
 		file := filepath.Join(l.folder, fmt.Sprint(moment, ".jsonl"))
 		backup := l.Command("backup", file, "--data", l.Data)
 		require.NoError(l.T, backup.Start())
-		time.Sleep(took/time.Duration(moments)*time.Duration(moment) + rand.N(took/time.Duration(moments))) // the moment is the test's to choose
+		// the moment is the test's to choose
+		time.Sleep(took/time.Duration(moments)*time.Duration(moment) + rand.N(took/time.Duration(moments)))
 		if moment%2 == 0 {
 			_ = backup.Process.Kill()
 		} else {
@@ -212,7 +213,10 @@ func (l *load) restore(file string, kept map[string]string, into string) {
 	p := *l.Process
 	p.Data = l.T.TempDir()
 	p.Settings = slices.Clone(l.Settings)
-	for _, prefix := range []string{"TABLE_PREFIX=Elsewhere%d", "QUEUE_PREFIX=elsewhere%d-", "CONTAINER_PREFIX=elsewhere%d-"} {
+	for _, prefix := range []string{
+		"TABLE_PREFIX=Elsewhere%d", "QUEUE_PREFIX=elsewhere%d-",
+		"CONTAINER_PREFIX=elsewhere%d-",
+	} {
 		p.Settings = append(p.Settings, fmt.Sprintf(prefix, l.whole))
 	}
 	if into == File {

@@ -49,7 +49,10 @@ const Patience = 20 * time.Second
 // are the same browser without a window, which a page costs half as much.
 func chromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{
+		"chromium-headless-shell", "chrome-headless-shell", "chromium",
+		"chromium-browser", "google-chrome",
+	} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -74,12 +77,16 @@ func Start(t testing.TB) Browser {
 	options = append(options, chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU)
 	// Of a page that it has not painted yet the browser drops what is pressed, or so it does without
 	// the first of these.
-	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
+	for _, name := range []string{
+		"allow-pre-commit-input", "disable-quic", "no-first-run",
+		"disable-background-networking", "disable-component-update", "disable-sync",
+	} {
 		options = append(options, chromedp.Flag(name, true))
 	}
 	// A process for each page, one ahead and those of pages to go back to, would cost as much as the
 	// pages. A reader who goes back gets them from the cache.
-	options = append(options, chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"))
+	options = append(options, chromedp.Flag("disable-features",
+		"Translate,BackForwardCache,SpareRendererForSitePerProcess"))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, closeAll := chromedp.NewContext(ctx)
@@ -112,8 +119,8 @@ func (b Browser) Visit(t testing.TB, base string, v Variant) *Tab {
 	return b.open(t, base, v, chromedp.WithNewBrowserContext())
 }
 
-// Installable requires that the browser can install the application of a page: it takes the manifest,
-// whose icons are as large as it says, one of them for a mask.
+// Installable requires that the browser can install the application of a page: it takes the
+// manifest, whose icons are as large as it says, one of them for a mask.
 func Installable(p *Tab) {
 	p.T.Helper()
 	got, err := chromedp.Call(p.Context, page.GetAppManifest, page.GetAppManifestParams{})
@@ -154,7 +161,11 @@ func (b Browser) open(t testing.TB, base string, v Variant, options ...chromedp.
 // Resize gives a tab the window of a variant, which runs scripts as the one before does.
 func (p *Tab) Resize(v Variant) {
 	p.T.Helper()
-	Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Phone})
+	Call(p, emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{
+			Width: v.Width, Height: v.Height,
+			DeviceScaleFactor: 1, Mobile: v.Phone,
+		})
 	Call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Touch})
 	p.V = v
 }
@@ -291,12 +302,14 @@ func (p *Tab) Sees(expression string) *Tab {
 	pause := 10 * time.Millisecond
 	for until := time.Now().Add(Patience); time.Now().Before(until); time.Sleep(pause) {
 		pause = min(pause*3/2, 200*time.Millisecond) // looking is work for the browser too
-		if v, err := chromedp.Run(p.Context, chromedp.Evaluate[bool]("document.readyState === 'complete' && !!("+expression+")")); err == nil && v {
+		if v, err := chromedp.Run(p.Context,
+			chromedp.Evaluate[bool]("document.readyState === 'complete' && !!("+expression+")")); err == nil && v {
 			return p
 		}
 	}
 	p.Shot("failed")
-	p.T.Fatalf("%s: never true: %s\n%s", p.V.Name, expression, Eval[string](p, "location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
+	p.T.Fatalf("%s: never true: %s\n%s", p.V.Name, expression,
+		Eval[string](p, "location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
 	return nil
 }
 
@@ -492,7 +505,8 @@ func check(p *Tab, source, name, rules string, passes int) {
 	require.True(p.T, p.V.Script, "axe-core never answers where no script runs")
 	p.Ready("main")
 	// A phone zooms out where a page is too wide, and its window is wider then.
-	require.Empty(p.T, Eval[string](p, fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("body *")]
+	require.Empty(p.T, Eval[string](p,
+		fmt.Sprintf(`document.documentElement.scrollWidth <= %[1]d ? "" : [...document.querySelectorAll("body *")]
 		.filter(e => e.getBoundingClientRect().right + scrollX > %[1]d).map(e => e.outerHTML.slice(0, 120)).join("\n")`, p.V.Width)), "%s, %s: wider than the window", p.V.Name, name)
 	if !Eval[bool](p, "'axe' in window") {
 		Eval[bool](p, source+"; true")

@@ -59,7 +59,9 @@ func Check(t *testing.T, d Door) {
 		return fmt.Sprintf("198.51.%d.%d:1", addresses/200, addresses%200)
 	}
 	n := 0
-	send := func(k Kind, address string, request func(io.Reader) *http.Request, body io.Reader) *httptest.ResponseRecorder {
+	send := func(k Kind, address string, request func(io.Reader) *http.Request,
+		body io.Reader,
+	) *httptest.ResponseRecorder {
 		r := request(body)
 		r.RemoteAddr = address
 		n++
@@ -131,7 +133,10 @@ func Check(t *testing.T, d Door) {
 				read, over := make(chan struct{}), make(chan struct{})
 				sent.Go(func() {
 					defer close(over)
-					send(k, at, request, &stalled{Reader: strings.NewReader(strings.Repeat("x", size-1)), read: read, end: end})
+					send(k, at, request, &stalled{
+						Reader: strings.NewReader(strings.Repeat("x", size-1)),
+						read:   read, end: end,
+					})
 				})
 				select {
 				case <-read:
@@ -141,14 +146,16 @@ func Check(t *testing.T, d Door) {
 			}
 			// a caller with as many bodies as may be gets no more
 			full := func(k Kind, at string, request func(io.Reader) *http.Request, size int) bool {
-				return send(k, at, request, strings.NewReader(strings.Repeat("x", size))).Code == http.StatusTooManyRequests
+				return send(k, at, request,
+					strings.NewReader(strings.Repeat("x", size))).Code == http.StatusTooManyRequests
 			}
 			isMember := k.IsMember && !isEntry
 			if isEntry {
 				require.True(t, full(guest, at, request, size), of+": whether its address has no more room")
 			}
 			if member.IsMember {
-				require.Equal(t, held > 0 && isMember, full(member, address(), d.Write, d.Body), of+": whether the member has no more room")
+				require.Equal(t, held > 0 && isMember, full(member, address(), d.Write, d.Body),
+					of+": whether the member has no more room")
 				require.Equal(t, isMember || isEntry || k.Renews, held > 0, of+": no body is read of who may not write")
 			}
 			close(end)
@@ -203,7 +210,8 @@ func Check(t *testing.T, d Door) {
 			for more = holds(at); holds(at); {
 			}
 		}
-		busy("no memory is left", send(guest, address(), d.Entry[0], strings.NewReader(strings.Repeat("x", d.EntryBody))))
+		busy("no memory is left", send(guest, address(), d.Entry[0],
+			strings.NewReader(strings.Repeat("x", d.EntryBody))))
 		close(end)
 		sent.Wait()
 	}

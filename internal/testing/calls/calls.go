@@ -26,7 +26,9 @@ type Call struct {
 type Hook func(context.Context, Call) error
 
 // through makes a call that returns something, by a hook. After an error it returns nothing.
-func through[T any](ctx context.Context, hook Hook, label string, write bool, do func(context.Context) (T, error), weigh func(T) int) (T, error) {
+func through[T any](ctx context.Context, hook Hook, label string, write bool, do func(context.Context) (T, error),
+	weigh func(T) int,
+) (T, error) {
 	var got T
 	err := hook(ctx, Call{label, write, func(ctx context.Context) (bytes int, err error) {
 		got, err = do(ctx)
@@ -77,7 +79,8 @@ func (t tables) Get(ctx context.Context, name string, key table.Key) (table.Row,
 }
 
 func (t tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
-	label := fmt.Sprintf("list %s %s%s..%s %s%s..%s", name, r.Partition, r.FromPartition, r.ToPartition, r.From, r.After, r.To)
+	label := fmt.Sprintf("list %s %s%s..%s %s%s..%s", name, r.Partition, r.FromPartition,
+		r.ToPartition, r.From, r.After, r.To)
 	return through(ctx, t.hook, label, false, func(ctx context.Context) (table.Page, error) {
 		return t.DB.List(ctx, name, r, limit, next)
 	}, weighPage)
@@ -118,7 +121,9 @@ func Transact(f transact.Func, hook Hook) transact.Func {
 		for _, m := range t.Messages {
 			parts = append(parts, "send "+m.Queue)
 		}
-		return through(ctx, hook, strings.Join(parts, "; "), true, func(ctx context.Context) ([]string, error) { return f(ctx, t) }, weightless)
+		return through(ctx, hook, strings.Join(parts, "; "), true, func(ctx context.Context) ([]string, error) {
+			return f(ctx, t)
+		}, weightless)
 	}
 }
 
@@ -153,11 +158,15 @@ func (q queues) Delete(ctx context.Context, name string, r queue.Receipt) error 
 }
 
 func (q queues) Peek(ctx context.Context, name string) ([]string, error) {
-	return through(ctx, q.hook, "peek "+name, false, func(ctx context.Context) ([]string, error) { return q.Queues.Peek(ctx, name) }, weightless)
+	return through(ctx, q.hook, "peek "+name, false, func(ctx context.Context) ([]string, error) {
+		return q.Queues.Peek(ctx, name)
+	}, weightless)
 }
 
 func (q queues) Len(ctx context.Context, name string) (int, error) {
-	return through(ctx, q.hook, "len "+name, false, func(ctx context.Context) (int, error) { return q.Queues.Len(ctx, name) }, weightless)
+	return through(ctx, q.hook, "len "+name, false, func(ctx context.Context) (int, error) {
+		return q.Queues.Len(ctx, name)
+	}, weightless)
 }
 
 // Blobs returns blobs whose calls a hook makes.
@@ -169,7 +178,9 @@ type blobs struct {
 }
 
 func (b blobs) Put(ctx context.Context, container, name string, body []byte) error {
-	return pass(ctx, b.hook, "put "+container+" "+name, func(ctx context.Context) error { return b.Store.Put(ctx, container, name, body) })
+	return pass(ctx, b.hook, "put "+container+" "+name, func(ctx context.Context) error {
+		return b.Store.Put(ctx, container, name, body)
+	})
 }
 
 func (b blobs) Get(ctx context.Context, container, name string) (blob.Blob, error) {
@@ -179,7 +190,9 @@ func (b blobs) Get(ctx context.Context, container, name string) (blob.Blob, erro
 }
 
 func (b blobs) Delete(ctx context.Context, container, name string) error {
-	return pass(ctx, b.hook, "delete "+container+" "+name, func(ctx context.Context) error { return b.Store.Delete(ctx, container, name) })
+	return pass(ctx, b.hook, "delete "+container+" "+name, func(ctx context.Context) error {
+		return b.Store.Delete(ctx, container, name)
+	})
 }
 
 func (b blobs) List(ctx context.Context, container, prefix string, limit int, next string) (blob.Page, error) {

@@ -63,7 +63,8 @@ func (w *World) Pending() []*Call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	slices.SortFunc(w.pending, func(a, b *Call) int {
-		return cmp.Or(cmp.Compare(a.Process.Name, b.Process.Name), cmp.Compare(a.Label, b.Label), cmp.Compare(a.seq, b.seq))
+		return cmp.Or(cmp.Compare(a.Process.Name, b.Process.Name),
+			cmp.Compare(a.Label, b.Label), cmp.Compare(a.seq, b.seq))
 	})
 	return slices.Clone(w.pending)
 }

@@ -97,7 +97,10 @@ type Times struct {
 
 // NewExplorer returns the schedule of a seed, whose clock stands at now.
 func NewExplorer(seed uint64, now time.Time, times Times) *Explorer {
-	return &Explorer{World: NewWorld(now), times: times, Luck: rand.New(rand.NewPCG(seed, 1)), met: map[string]int{}, TimeOuts: 10, Crashes: 2}
+	return &Explorer{
+		World: NewWorld(now), times: times, Luck: rand.New(rand.NewPCG(seed, 1)),
+		met: map[string]int{}, TimeOuts: 10, Crashes: 2,
+	}
 }
 
 // Meet counts something that has happened.
@@ -230,7 +233,9 @@ func (e *Explorer) One() (p *Process, isNew bool) {
 
 // Deliver has a job do a message of a queue, if there is one, and now and then leaves the message
 // for another time.
-func (e *Explorer) Deliver(ctx context.Context, queues queue.Queues, name string, job func(ctx context.Context, m queue.Message) error) {
+func (e *Explorer) Deliver(ctx context.Context, queues queue.Queues, name string,
+	job func(ctx context.Context, m queue.Message) error,
+) {
 	list, err := queues.Receive(ctx, name, 1, 30*time.Second)
 	if err != nil || len(list) == 0 {
 		return

@@ -49,7 +49,10 @@ func Need(t testing.TB) {
 func Command(t testing.TB, f Fault, args ...string) (cmd *exec.Cmd, trace string) {
 	t.Helper()
 	trace = filepath.Join(t.TempDir(), "trace")
-	with := []string{"--seccomp-bpf", "-f", "-y", "-qq", "-s", "64", "-e", "signal=none", "-e", "trace=openat,mkdirat,unlinkat,write,ftruncate," + strings.Join(Calls, ","), "-o", trace}
+	with := []string{
+		"--seccomp-bpf", "-f", "-y", "-qq", "-s", "64", "-e", "signal=none", "-e",
+		"trace=openat,mkdirat,unlinkat,write,ftruncate," + strings.Join(Calls, ","), "-o", trace,
+	}
 	if f.Call != "" {
 		with = append(with, "-e", fmt.Sprintf("inject=%s:error=EIO:when=%d", f.Call, f.N))
 	}
@@ -165,7 +168,10 @@ func Read(t testing.TB, path string) Trace {
 }
 
 func event(call, args, result, more string) Event {
-	e := Event{Call: call, Failed: strings.HasPrefix(result, "-") || result == "?", Injected: strings.Contains(more, "(INJECTED)")}
+	e := Event{
+		Call: call, Failed: strings.HasPrefix(result, "-") || result == "?",
+		Injected: strings.Contains(more, "(INJECTED)"),
+	}
 	if m := ofFile.FindStringSubmatch(args); m != nil {
 		e.Path = m[1]
 	}
@@ -198,7 +204,9 @@ func (tr Trace) CheckOrder(t testing.TB, dir string, there ...string) {
 	unsynced := map[string]bool{}
 	entries := map[string]bool{} // names that came or went, of which their folder does not know
 	gone := func(path string) {
-		maps.DeleteFunc(entries, func(name string, _ bool) bool { return name == path || strings.HasPrefix(name, path+"/") })
+		maps.DeleteFunc(entries, func(name string, _ bool) bool {
+			return name == path || strings.HasPrefix(name, path+"/")
+		})
 	}
 	clean := func(when string) {
 		require.Empty(t, unsynced, "%s: written and not synced", when)
@@ -232,7 +240,8 @@ func (tr Trace) CheckOrder(t testing.TB, dir string, there ...string) {
 			maps.DeleteFunc(entries, func(name string, _ bool) bool { return filepath.Dir(name) == e.Path })
 		default:
 			if e.Call == "pwrite64" && e.Offset < 2*int64(os.Getpagesize()) && strings.HasSuffix(e.Path, ".db") {
-				require.False(t, unsynced[e.Path], "call %d: the first pages of %s lead to what was not synced", i, e.Path)
+				require.False(t, unsynced[e.Path],
+					"call %d: the first pages of %s lead to what was not synced", i, e.Path)
 			}
 			unsynced[e.Path] = true
 		}

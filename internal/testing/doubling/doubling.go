@@ -92,7 +92,8 @@ func checkCounts(t *testing.T, f Func, m Motif) {
 			}
 		}
 	}
-	t.Errorf("for one, two, four and eight times as much of %s it takes %.0f bytes and %.0f steps", m.Name, bytes, steps)
+	t.Errorf("for one, two, four and eight times as much of %s it takes %.0f bytes and %.0f steps", m.Name,
+		bytes, steps)
 }
 
 func allocated(call func()) float64 {

@@ -127,7 +127,8 @@ func (a *app) checkTogether() error {
 			if strings.EqualFold(f.name, g.name) {
 				return fmt.Errorf("functions %s and %s: same name", f.name, g.name)
 			}
-			if f.route != nil && g.route != nil && strings.EqualFold(f.route.template, g.route.template) && overlap(f.trigger.Methods, g.trigger.Methods) {
+			if f.route != nil && g.route != nil && strings.EqualFold(f.route.template, g.route.template) &&
+				overlap(f.trigger.Methods, g.trigger.Methods) {
 				return fmt.Errorf("functions %s and %s: same route and method", f.name, g.name)
 			}
 		}

@@ -17,7 +17,8 @@ func TestReadApp(t *testing.T) {
 		"zz_rest/deep/function.json": "not looked at",
 	})
 	a, err := readApp(app.write(t), []string{
-		"QUEUE=My", "AzureFunctionsJobHost__extensions__queues__maxDequeueCount=7", "AZUREFUNCTIONSJOBHOST__functionTimeout=00:10:00",
+		"QUEUE=My", "AzureFunctionsJobHost__extensions__queues__maxDequeueCount=7",
+		"AZUREFUNCTIONSJOBHOST__functionTimeout=00:10:00",
 		"AZURE_FUNCTIONS_ENVIRONMENT=Development", "AzureWebJobs_tick_Disabled=1",
 	})
 	require.NoError(t, err)
@@ -41,7 +42,11 @@ func TestReadApp(t *testing.T) {
 
 func TestReadAppDefaults(t *testing.T) {
 	t.Parallel()
-	a, err := readApp(files{"host.json": `{"version":"2.0","customHandler":{"description":{"defaultExecutablePath":"x"}}}`, "tick/function.json": tick}.write(t), []string{})
+	a, err := readApp(
+		files{
+			"host.json":          `{"version":"2.0","customHandler":{"description":{"defaultExecutablePath":"x"}}}`,
+			"tick/function.json": tick,
+		}.write(t), []string{})
 	require.NoError(t, err)
 	require.Equal(t, "api", a.prefix)
 	require.Equal(t, 16, a.queues.BatchSize)
@@ -75,21 +80,30 @@ func TestReadAppRefuses(t *testing.T) {
 		{"no time span", host("00:00:01", "1s"), "visibilitytimeout"},
 		{"encoding", host(`"batchSize":16`, `"messageEncoding":"utf8"`), "messageEncoding"},
 		{"broken settings", files{"local.settings.json": "{"}, "local.settings.json"},
-		{"no functions", files{"zz_rest/function.json": "", "jobs/function.json": "", "tick/function.json": "", "guarded/function.json": ""}, "no functions"},
+		{"no functions", files{
+			"zz_rest/function.json": "", "jobs/function.json": "", "tick/function.json": "",
+			"guarded/function.json": "",
+		}, "no functions"},
 		{"broken function", files{"zz_rest/function.json": "{"}, "zz_rest"},
 		{"name", files{"1st/function.json": tick}, "1st"},
 		{"reserved name", files{"host/function.json": tick}, "host"},
 		{"same name", files{"Tick/function.json": tick}, "same name"},
 		{"no bindings", files{"tick/function.json": "{}"}, "no trigger"},
-		{"two triggers", files{"tick/function.json": `{"bindings":[` + tick[13:len(tick)-2] + `,{"type":"queueTrigger","name":"b","queueName":"q"}]}`}, "second trigger"},
+		{"two triggers", files{"tick/function.json": `{"bindings":[` + tick[13:len(tick)-2] +
+			`,{"type":"queueTrigger","name":"b","queueName":"q"}]}`}, "second trigger"},
 		{"trigger as output", rests(`"direction":"in"`, `"direction":"out"`), "direction"},
 		{"same binding name", rests(`"name":"res"`, `"name":"REQ"`), "taken"},
 		{"output binding", rests(`"type":"http",`, `"type":"queue",`), "not modelled"},
 		{"reserved route", rests("{*rest}", "admin/x"), "admin"},
 		{"same route", files{"other/function.json": rest}, "same route"},
 		{"no queue", files{"jobs/function.json": strings.Replace(jobs, "queueName", "queue", 1)}, "queueName"},
-		{"unknown queue setting", files{"jobs/function.json": strings.Replace(jobs, `"jobs"`, `"%NOWHERE%-jobs"`, 1)}, "%NOWHERE% does not resolve to a value"},
-		{"type of data", files{"jobs/function.json": strings.Replace(jobs, `"queueName"`, `"dataType":"stream","queueName"`, 1)}, "dataType"},
+		{
+			"unknown queue setting",
+			files{"jobs/function.json": strings.Replace(jobs, `"jobs"`, `"%NOWHERE%-jobs"`, 1)},
+			"%NOWHERE% does not resolve to a value",
+		},
+		{"type of data", files{"jobs/function.json": strings.Replace(jobs, `"queueName"`,
+			`"dataType":"stream","queueName"`, 1)}, "dataType"},
 		{"five fields", files{"tick/function.json": strings.Replace(tick, "0 */5", "*/5", 1)}, "schedule"},
 	}
 	for _, tt := range tests {
@@ -100,7 +114,8 @@ func TestReadAppRefuses(t *testing.T) {
 		})
 	}
 	_, err := readApp(application(files{
-		"zz_rest/function.json": strings.Replace(rest, `"route"`, `"methods":["GET"],"route"`, 1), "other/function.json": strings.Replace(rest, `"route"`, `"methods":["post"],"route"`, 1),
+		"zz_rest/function.json": strings.Replace(rest, `"route"`, `"methods":["GET"],"route"`, 1),
+		"other/function.json":   strings.Replace(rest, `"route"`, `"methods":["post"],"route"`, 1),
 	}).write(t), []string{})
 	require.NoError(t, err, "the same route with other methods is fine")
 }

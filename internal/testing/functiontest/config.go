@@ -58,7 +58,10 @@ func (c config) check() error {
 	case c["customhandler:description:defaultexecutablepath"] == "":
 		return fmt.Errorf("host.json: customHandler.description.defaultExecutablePath is missing")
 	}
-	for _, key := range []string{"customhandler:http:routes:0:route", "configurationprofile", "customhandler:port", "httpworker:description:defaultexecutablepath"} {
+	for _, key := range []string{
+		"customhandler:http:routes:0:route", "configurationprofile", "customhandler:port",
+		"httpworker:description:defaultexecutablepath",
+	} {
 		if _, ok := c[key]; ok {
 			return fmt.Errorf("host.json: %s is not modelled", key)
 		}

@@ -22,7 +22,8 @@ func newEnvelope(f *function, value any) envelope {
 	return envelope{
 		Data: map[string]any{f.trigger.Name: value},
 		Metadata: map[string]any{"sys": map[string]any{
-			"MethodName": f.name, "UtcNow": time.Now().UTC().Format("2006-01-02T15:04:05.9999999Z"), "RandGuid": newGUID(),
+			"MethodName": f.name, "UtcNow": time.Now().UTC().Format("2006-01-02T15:04:05.9999999Z"),
+			"RandGuid": newGUID(),
 		}},
 	}
 }

@@ -70,10 +70,14 @@ func fakeHandler(how string) {
 		select {}
 	}
 	addr := "127.0.0.1:" + os.Getenv("FUNCTIONS_CUSTOMHANDLER_PORT")
-	guarded := functions.Handler([]functions.Trigger{{Name: "guarded", Queue: "guarded", Run: func(_ context.Context, in functions.Invocation) error {
-		fmt.Println("guarded ran:", in.Text)
-		return nil
-	}}}, addr, slog.New(slog.DiscardHandler), http.HandlerFunc(fakeRoutes))
+	guarded := functions.Handler(
+		[]functions.Trigger{{
+			Name: "guarded", Queue: "guarded",
+			Run: func(_ context.Context, in functions.Invocation) error {
+				fmt.Println("guarded ran:", in.Text)
+				return nil
+			},
+		}}, addr, slog.New(slog.DiscardHandler), http.HandlerFunc(fakeRoutes))
 	panic(http.Serve(must(net.Listen("tcp", addr)), guarded))
 }
 
@@ -168,7 +172,8 @@ func fakeTrigger(w http.ResponseWriter, body string) {
 		fmt.Println("the job sleeps")
 		time.Sleep(time.Hour)
 	default:
-		_ = json.NewEncoder(w).Encode(map[string]any{"Outputs": map[string]any{}, "Logs": []string{body}, "ReturnValue": nil})
+		_ = json.NewEncoder(w).Encode(
+			map[string]any{"Outputs": map[string]any{}, "Logs": []string{body}, "ReturnValue": nil})
 	}
 }
 

@@ -114,7 +114,8 @@ func fold(name string, values []string) string {
 // mark adds the headers of the host to what there is.
 func mark(req *http.Request, id string) {
 	for name, value := range map[string]string{
-		"X-Azure-Functions-Hostversion": version, "X-Azure-Functions-Invocationid": id, "User-Agent": "Azure-Functions-Host/" + version,
+		"X-Azure-Functions-Hostversion": version, "X-Azure-Functions-Invocationid": id,
+		"User-Agent": "Azure-Functions-Host/" + version,
 	} {
 		req.Header.Set(name, fold(name, append(slices.Clone(req.Header[name]), value)))
 	}
@@ -193,7 +194,9 @@ func sendWhole(t *http.Transport, req *http.Request) (*http.Response, error) {
 	}
 	res, err := t.RoundTrip(req)
 	if err == nil && body.left.Load() > 0 {
-		return nil, errors.Join(fmt.Errorf("the handler answered %d before it had read the body, of which %d bytes are left", res.StatusCode, body.left.Load()), res.Body.Close())
+		return nil,
+			errors.Join(fmt.Errorf("the handler answered %d before it had read the body, of which %d bytes are left",
+				res.StatusCode, body.left.Load()), res.Body.Close())
 	}
 	return res, err
 }

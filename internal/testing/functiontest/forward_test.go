@@ -48,7 +48,8 @@ func TestForward(t *testing.T) {
 	t.Run("request", func(t *testing.T) {
 		got := send(t, h, http.MethodPut, "/api/items/42?x=1&x=2&y=a+b", strings.NewReader("hello"),
 			"Host", "app.example", "User-Agent", "curl/8", "Content-Type", "text/x", "Content-Encoding", "gzip",
-			"Content-Language", "de", "Expires", "0", "Last-Modified", "x", "If-Match", `"7"`, "Accept", "a", "Accept", "b",
+			"Content-Language", "de", "Expires", "0", "Last-Modified", "x", "If-Match", `"7"`,
+			"Accept", "a", "Accept", "b",
 			"X-Azure-Functions-InvocationId", "mine")
 		require.Equal(t, http.MethodPut, got.Method)
 		require.Equal(t, "/api/items/42?x=1,2&y=a%20b", got.URI, "repeated keys become one")
@@ -72,13 +73,17 @@ func TestForward(t *testing.T) {
 		}
 	})
 	t.Run("headers of the connection", func(t *testing.T) {
-		names := []string{"Connection", "Keep-Alive", "Te", "Upgrade", "Proxy-Authorization", "Proxy-Connection", "Expect", "Trailer"}
+		names := []string{
+			"Connection", "Keep-Alive", "Te", "Upgrade", "Proxy-Authorization",
+			"Proxy-Connection", "Expect", "Trailer",
+		}
 		request := "GET /api/x HTTP/1.1\r\nHost: h\r\n"
 		for _, name := range names {
 			request += name + ": X-Mine\r\n"
 		}
 		var got seen
-		require.NoError(t, json.Unmarshal(raw(t, h, strings.Replace(request, "Expect: X-Mine", "Expect: 100-continue", 1)+"\r\n").body, &got))
+		require.NoError(t, json.Unmarshal(
+			raw(t, h, strings.Replace(request, "Expect: X-Mine", "Expect: 100-continue", 1)+"\r\n").body, &got))
 		for _, name := range names {
 			require.Len(t, got.Header[name], 1, name)
 		}
@@ -119,12 +124,16 @@ func TestForward(t *testing.T) {
 func TestHostAnswersItself(t *testing.T) {
 	t.Parallel()
 	h := up(t, application(files{
-		"zz_rest/function.json": "", "items/function.json": strings.Replace(rest, `"route":"{*rest}"`, `"route":"items","methods":["get","head"]`, 1),
+		"zz_rest/function.json": "",
+		"items/function.json": strings.Replace(rest, `"route":"{*rest}"`,
+			`"route":"items","methods":["get","head"]`, 1),
 		"off/function.json": strings.Replace(rest, "{*rest}", "off", 1),
 	}), Options{}, "AzureWebJobs.off.Disabled=true")
 	for target, want := range map[string]int{
-		"GET /": 200, "GET /api/items": 200, "HEAD /api/items": 200, "GET /API/Items/": 200, "POST /api/items": 404, "OPTIONS /api/items": 404, "GET /api": 404,
-		"GET /items": 404, "GET /api/other": 404, "GET /api/off": 404, "GET /admin/host/status": 404, "GET /runtime/webhooks": 404, "POST /jobs": 404,
+		"GET /": 200, "GET /api/items": 200, "HEAD /api/items": 200, "GET /API/Items/": 200, "POST /api/items": 404,
+		"OPTIONS /api/items": 404, "GET /api": 404,
+		"GET /items": 404, "GET /api/other": 404, "GET /api/off": 404, "GET /admin/host/status": 404,
+		"GET /runtime/webhooks": 404, "POST /jobs": 404,
 	} {
 		method, path, _ := strings.Cut(target, " ")
 		require.Equal(t, want, exchange(t, h, method, path, nil).status, target)
@@ -139,10 +148,12 @@ func TestTriggersFromOutsideABareHost(t *testing.T) {
 	h := up(t, application(nil), Options{}, "AzureFunctionsJobHost__extensions__http__routePrefix=")
 	const envelope = `{"Data":{"msg":"\"from outside\""}}`
 	for _, target := range []string{"/guarded", "/x/..%5Cguarded", "/%2e%2e%5Cguarded"} {
-		got := send(t, h, http.MethodPost, target, strings.NewReader(envelope), "Host", h.worker.addr, "User-Agent", "", "Content-Type", "application/json; charset=utf-8")
+		got := send(t, h, http.MethodPost, target, strings.NewReader(envelope), "Host", h.worker.addr, "User-Agent", "",
+			"Content-Type", "application/json; charset=utf-8")
 		require.Equal(t, "/guarded", got.URI, "the path did arrive")
 		require.Equal(t, []string{"Azure-Functions-Host/" + version}, got.Header["User-Agent"])
-		chunked := exchange(t, h, http.MethodPost, target, io.NopCloser(strings.NewReader(envelope)), "Host", h.worker.addr)
+		chunked := exchange(t, h, http.MethodPost, target, io.NopCloser(strings.NewReader(envelope)), "Host",
+			h.worker.addr)
 		require.Equal(t, http.StatusInternalServerError, chunked.status)
 	}
 	require.Zero(t, h.count("guarded ran"))

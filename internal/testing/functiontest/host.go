@@ -104,7 +104,8 @@ func newHost(o Options, fail func(string, ...any)) (*Host, error) {
 		return nil, fmt.Errorf("application in %s: %w", o.AppRoot, err)
 	}
 	h := &Host{
-		app: app, queues: o.Queues, options: o, faults: newFaults(o.Faults), logs: &logs{}, records: &records{}, fail: fail,
+		app: app, queues: o.Queues, options: o, faults: newFaults(o.Faults), logs: &logs{},
+		records: &records{}, fail: fail,
 		// The host neither decompresses nor uses a proxy.
 		transport: &http.Transport{DisableCompression: true},
 		fresh:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: -1},

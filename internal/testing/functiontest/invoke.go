@@ -30,7 +30,8 @@ func (h *Host) invoke(ctx context.Context, f *function, in Invocation, e envelop
 	in.Function = f.name
 	record := h.records.begin(in)
 	a, err := h.send(ctx, func(ctx context.Context) (*http.Request, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.worker.addr+"/"+f.name, bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost,
+			"http://"+h.worker.addr+"/"+f.name, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
 		}

@@ -41,7 +41,8 @@ func passed(from http.Header) (http.Header, error) {
 
 // directives are those of Cache-Control in the order in which the host writes them. Others follow.
 var directives = []string{
-	"no-store", "no-transform", "only-if-cached", "public", "must-revalidate", "proxy-revalidate", "no-cache", "max-age", "s-maxage",
+	"no-store", "no-transform", "only-if-cached", "public", "must-revalidate", "proxy-revalidate",
+	"no-cache", "max-age", "s-maxage",
 	"max-stale", "min-fresh", "private",
 }
 

@@ -198,7 +198,8 @@ func proxiedQuery(query string) string {
 	query = unescape(query, func(s string) bool { return len(s) == 1 && unreserved(s[0]) })
 	var b strings.Builder
 	for i := range len(query) {
-		if c := query[i]; strings.IndexByte("\"<>\\^`", c) >= 0 || c >= utf8.RuneSelf || c == '%' && !isEscape(query[i:]) {
+		if c := query[i]; strings.IndexByte("\"<>\\^`", c) >= 0 || c >= utf8.RuneSelf ||
+			c == '%' && !isEscape(query[i:]) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)

@@ -15,7 +15,8 @@ import (
 
 // proxying is an application whose host proxies, unless it is an older one.
 func proxying() files {
-	return application(files{"host.json": strings.Replace(hostJSON(queues), `"enableForwardingHttpRequest":true`, `"enableForwardingHttpRequest":true,"enableProxyingHttpRequest":true`, 1)})
+	return application(files{"host.json": strings.Replace(hostJSON(queues), `"enableForwardingHttpRequest":true`,
+		`"enableForwardingHttpRequest":true,"enableProxyingHttpRequest":true`, 1)})
 }
 
 // TestProxy holds what a host that proxies does against the notes of the measured one, whose rows
@@ -26,8 +27,10 @@ func TestProxy(t *testing.T) {
 
 	t.Run("P3 request", func(t *testing.T) {
 		got := send(t, h, http.MethodPut, "/api/items/42?x=1&x=2&y=a+b&z=%61%zz", strings.NewReader("hello"),
-			"Host", "app.example", "User-Agent", "curl/8", "Content-Type", "text/x", "Content-Type", "b", "Content-Encoding", "gzip", "Accept", "a", "Accept", "b",
-			"Forwarded", "for=9.9.9.9", "X-Forwarded-For", "9.9.9.9", "X-Forwarded-Proto", "https", "X-Forwarded-Prefix", "/x", "X-Forwarded-Port", "1", "Client-Ip", "9.9.9.9",
+			"Host", "app.example", "User-Agent", "curl/8", "Content-Type", "text/x", "Content-Type", "b",
+			"Content-Encoding", "gzip", "Accept", "a", "Accept", "b",
+			"Forwarded", "for=9.9.9.9", "X-Forwarded-For", "9.9.9.9", "X-Forwarded-Proto", "https",
+			"X-Forwarded-Prefix", "/x", "X-Forwarded-Port", "1", "Client-Ip", "9.9.9.9",
 			"X-Azure-Functions-InvocationId", "mine", "X-Ms-Invocation-Id", "mine", "Cookie", "a=1", "Cookie", "b=2")
 		require.Equal(t, "/api/items/42?x=1&x=2&y=a+b&z=a%25zz", got.URI)
 		require.Equal(t, h.worker.addr, got.Host)
@@ -35,9 +38,12 @@ func TestProxy(t *testing.T) {
 		require.EqualValues(t, 5, got.Length)
 		last := h.Invocations()[len(h.Invocations())-1]
 		for name, want := range map[string]string{
-			"X-Forwarded-Host": "app.example", "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "http", "X-Forwarded-Port": "1", "Client-Ip": "9.9.9.9",
-			"X-Azure-Functions-Invocationid": last.ID, "X-Ms-Invocation-Id": last.ID, "X-Azure-Functions-Hostversion": version,
-			"User-Agent": "curl/8", "Content-Type": "text/x, b", "Content-Encoding": "gzip", "Accept": "a, b", "Cookie": "a=1; b=2",
+			"X-Forwarded-Host": "app.example", "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "http",
+			"X-Forwarded-Port": "1", "Client-Ip": "9.9.9.9",
+			"X-Azure-Functions-Invocationid": last.ID, "X-Ms-Invocation-Id": last.ID,
+			"X-Azure-Functions-Hostversion": version,
+			"User-Agent":                    "curl/8", "Content-Type": "text/x, b", "Content-Encoding": "gzip",
+			"Accept": "a, b", "Cookie": "a=1; b=2",
 		} {
 			require.Equal(t, []string{want}, got.Header[name], name)
 		}
@@ -49,9 +55,12 @@ func TestProxy(t *testing.T) {
 	})
 	t.Run("P3 paths", func(t *testing.T) {
 		for sent, want := range map[string]string{
-			"/api/a%2Fb": "/api/a%252Fb", "/api/a%2fb": "/api/a%252fb", "/api/%E4": "/api/%25E4", "/api/a%5Cb": "/api/a%5Cb", `/api/a\b`: "/api/a%5Cb",
-			"/api/..%5Cjobs": "/api/..%5Cjobs", "/api/a%3Fb%23c": "/api/a%3Fb%23c", "/api/%2541": "/api/%2541", "/api/%2525": "/api/%2525", "/api/x%20": "/api/x%20",
-			"/api/[x]": "/api/%5Bx%5D", "/api/%41%7E": "/api/A~", "/api/x/../y": "/api/y", "/api/%2e%2e/api/z": "/api/z", "/api/%zz": "/api/%25zz", "/api/a;b": "/api/a;b",
+			"/api/a%2Fb": "/api/a%252Fb", "/api/a%2fb": "/api/a%252fb", "/api/%E4": "/api/%25E4",
+			"/api/a%5Cb": "/api/a%5Cb", `/api/a\b`: "/api/a%5Cb",
+			"/api/..%5Cjobs": "/api/..%5Cjobs", "/api/a%3Fb%23c": "/api/a%3Fb%23c", "/api/%2541": "/api/%2541",
+			"/api/%2525": "/api/%2525", "/api/x%20": "/api/x%20",
+			"/api/[x]": "/api/%5Bx%5D", "/api/%41%7E": "/api/A~", "/api/x/../y": "/api/y",
+			"/api/%2e%2e/api/z": "/api/z", "/api/%zz": "/api/%25zz", "/api/a;b": "/api/a;b",
 		} {
 			var s seen
 			body := raw(t, h, "GET "+sent+" HTTP/1.1\r\nHost: h\r\n\r\n").body
@@ -83,7 +92,9 @@ func TestProxy(t *testing.T) {
 			"DELETE":        {"DELETE /api/cut HTTP/1.1\r\nHost: h\r\n\r\n", 40},
 			"PATCH, length": {"PATCH /api/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", 10},
 			"POST, body":    {"POST /api/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}", 1},
-			"PUT, chunks":   {"PUT /api/cut HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 1},
+			"PUT, chunks": {
+				"PUT /api/cut HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", 1,
+			},
 		} {
 			a := raw(t, h, tt.request)
 			require.Equal(t, http.StatusInternalServerError, a.status, name)
@@ -152,8 +163,10 @@ func TestProxy(t *testing.T) {
 	})
 	t.Run("P3 other headers", func(t *testing.T) {
 		all := []string{
-			"Via", "Max-Forwards", "Date", "Pragma", "Traceparent", "Tracestate", "Baggage", "Request-Id", "X-Ms-Client-Principal-Id", "X-Azure-Fdid", "X-Azure-Clientip",
-			"Content-Encoding", "Content-Language", "Content-Disposition", "Content-Location", "Content-Md5", "Content-Range", "Expires", "Last-Modified", "Allow",
+			"Via", "Max-Forwards", "Date", "Pragma", "Traceparent", "Tracestate", "Baggage", "Request-Id",
+			"X-Ms-Client-Principal-Id", "X-Azure-Fdid", "X-Azure-Clientip",
+			"Content-Encoding", "Content-Language", "Content-Disposition", "Content-Location", "Content-Md5",
+			"Content-Range", "Expires", "Last-Modified", "Allow",
 		}
 		var lines []string
 		for _, name := range all {
@@ -178,7 +191,8 @@ func TestProxy(t *testing.T) {
 	})
 	t.Run("P4 headers of an answer", func(t *testing.T) {
 		for name, value := range map[string]string{"X-Empty": "", "Location": "/x y"} {
-			a := raw(t, h, "GET /api/header?name="+name+"&value="+strings.ReplaceAll(value, " ", "%20")+" HTTP/1.1\r\nHost: h\r\n\r\n")
+			a := raw(t, h, "GET /api/header?name="+name+"&value="+strings.ReplaceAll(value, " ", "%20")+
+				" HTTP/1.1\r\nHost: h\r\n\r\n")
 			require.Equal(t, []string{value}, a.header[name])
 		}
 		for _, name := range ofConnection[1:] {
@@ -235,7 +249,8 @@ func TestProxy(t *testing.T) {
 func TestOlderHost(t *testing.T) {
 	t.Parallel()
 	h := up(t, proxying(), Options{Older: true})
-	require.Equal(t, http.StatusInternalServerError, exchange(t, h, http.MethodPost, "/api/x", io.NopCloser(strings.NewReader("hello"))).status)
+	require.Equal(t, http.StatusInternalServerError,
+		exchange(t, h, http.MethodPost, "/api/x", io.NopCloser(strings.NewReader("hello"))).status)
 	raw(t, h, "GET /api/raw?text=HTTP/1.1+2 HTTP/1.1\r\nHost: h\r\n\r\n")
 	printed(t, h, 1, "hung up on GET /api/raw") // an answer that is no HTTP is final
 	answered := make(chan int)
@@ -262,8 +277,12 @@ func TestProxiedTriggersFromOutside(t *testing.T) {
 	for _, front := range []bool{false, true} {
 		h := up(t, proxying(), Options{FrontEnd: front}, "AzureFunctionsJobHost__extensions__http__routePrefix=")
 		for _, target := range []string{"/guarded", "/x/..%5Cguarded", "/%2e%2e/guarded", "/x/..%2Fguarded"} {
-			for _, more := range []string{"", "Connection: X-Forwarded-Host, x-ms-invocation-id\r\n", "X-Forwarded-For:\r\n", "Transfer-Encoding: gzip\r\n"} {
-				request := "POST " + target + " HTTP/1.1\r\nHost: " + h.worker.addr + "\r\nContent-Type: application/json; charset=utf-8\r\n" + more
+			for _, more := range []string{
+				"", "Connection: X-Forwarded-Host, x-ms-invocation-id\r\n",
+				"X-Forwarded-For:\r\n", "Transfer-Encoding: gzip\r\n",
+			} {
+				request := "POST " + target + " HTTP/1.1\r\nHost: " + h.worker.addr +
+					"\r\nContent-Type: application/json; charset=utf-8\r\n" + more
 				if !strings.Contains(more, "Transfer") {
 					request += "Transfer-Encoding: chunked\r\n"
 				}
@@ -271,7 +290,9 @@ func TestProxiedTriggersFromOutside(t *testing.T) {
 			}
 		}
 		require.Zero(t, h.count("guarded ran"))
-		unguarded := fmt.Sprintf("POST /jobs HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", h.worker.addr, len(envelope), envelope)
+		unguarded := fmt.Sprintf(
+			"POST /jobs HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+			h.worker.addr, len(envelope), envelope)
 		require.Equal(t, http.StatusOK, raw(t, h, unguarded).status, "a trigger without the guard is reached")
 		h.Stop()
 	}

@@ -24,7 +24,8 @@ func (h *Host) listen(poll, work context.Context) {
 			continue
 		}
 		l := &queuetrigger.Listener{
-			Queues: h.queues, Queue: f.trigger.QueueName, Settings: settings, Log: slog.New(slog.NewTextHandler(&stream{logs: h.logs, level: stderr}, nil)),
+			Queues: h.queues, Queue: f.trigger.QueueName, Settings: settings,
+			Log: slog.New(slog.NewTextHandler(&stream{logs: h.logs, level: stderr}, nil)),
 			Run: func(ctx context.Context, m queue.Message) error { return h.deliver(ctx, f, m, settings.Lock) },
 		}
 		h.running.Go(func() { l.Listen(poll, work) })

@@ -74,7 +74,8 @@ func TestEnvelopeOnTheWire(t *testing.T) {
 func TestPoisonAfterFiveTries(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)
-	h := up(t, application(nil), Options{Queues: q}, "AzureFunctionsJobHost__extensions__queues__visibilityTimeout=00:00:00")
+	h := up(t, application(nil), Options{Queues: q},
+		"AzureFunctionsJobHost__extensions__queues__visibilityTimeout=00:00:00")
 	enqueue(t, q, "jobs", "please fail")
 	eventually(t, func() bool { return size(q, "jobs-poison") == 1 && size(q, "jobs") == 0 })
 	require.Len(t, h.done(), 5)
@@ -114,13 +115,20 @@ func TestAnswersThatFail(t *testing.T) {
 		asks string
 		hang bool
 	}{
-		{"null", true}, {"be empty", true}, {"be blank", true}, {"send text", false}, {"send wrong logs", false}, {"send an array", false}, {"redirect", false},
+		{"null", true},
+		{"be empty", true},
+		{"be blank", true},
+		{"send text", false},
+		{"send wrong logs", false},
+		{"send an array", false},
+		{"redirect", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.asks, func(t *testing.T) {
 			t.Parallel()
 			q := withQueues(t)
-			h, complaints, err := boot(t, application(nil), "", Options{Queues: q}, "AzureFunctionsJobHost__extensions__queues__maxDequeueCount=1")
+			h, complaints, err := boot(t, application(nil), "", Options{Queues: q},
+				"AzureFunctionsJobHost__extensions__queues__maxDequeueCount=1")
 			require.NoError(t, err)
 			enqueue(t, q, "jobs", "please "+tt.asks)
 			eventually(t, func() bool { return size(q, "jobs-poison") == 1 })
@@ -148,7 +156,8 @@ func TestAnswersThatPass(t *testing.T) {
 func TestNotUTF8(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)
-	h := up(t, application(nil), Options{Queues: q}, "AzureFunctionsJobHost__extensions__queues__visibilityTimeout=00:00:00")
+	h := up(t, application(nil), Options{Queues: q},
+		"AzureFunctionsJobHost__extensions__queues__visibilityTimeout=00:00:00")
 	enqueue(t, q, "jobs", "a\xffb")
 	eventually(t, func() bool { return size(q, "jobs-poison") == 1 && size(q, "jobs") == 0 })
 	require.Empty(t, h.Invocations())
@@ -157,10 +166,13 @@ func TestNotUTF8(t *testing.T) {
 func TestBinary(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)
-	h := up(t, application(files{"jobs/function.json": strings.Replace(jobs, `"queueName"`, `"dataType":"binary","queueName"`, 1)}), Options{Queues: q})
+	h := up(t,
+		application(files{"jobs/function.json": strings.Replace(jobs, `"queueName"`,
+			`"dataType":"binary","queueName"`, 1)}), Options{Queues: q})
 	enqueue(t, q, "jobs", "{\"id\":\"\xff\"}")
 	eventually(t, func() bool { return len(h.done()) == 1 && size(q, "jobs") == 0 })
-	printed(t, h, 1, `{"Data":{"msg":"`+base64.StdEncoding.EncodeToString([]byte("{\"id\":\"\xff\"}"))+`"},"Metadata":{"DequeueCount":"1"`)
+	printed(t, h, 1, `{"Data":{"msg":"`+base64.StdEncoding.EncodeToString([]byte("{\"id\":\"\xff\"}"))+
+		`"},"Metadata":{"DequeueCount":"1"`)
 }
 
 // Invocations come in chunks and are not repeated, even if the connection breaks.
@@ -193,7 +205,9 @@ func TestDuplicates(t *testing.T) {
 	t.Parallel()
 	q := withQueues(t)
 	chosen := func(_, text string) bool { return text == "chosen" }
-	h := up(t, application(nil), Options{Queues: q, Faults: Faults{Seed: 1, Duplicates: 0.5, Duplicate: chosen, Hold: 50 * time.Millisecond}})
+	h := up(t, application(nil), Options{
+		Queues: q, Faults: Faults{Seed: 1, Duplicates: 0.5, Duplicate: chosen, Hold: 50 * time.Millisecond},
+	})
 	var texts []string
 	for i := range 40 {
 		texts = append(texts, string(rune('A'+i)))
@@ -252,7 +266,8 @@ func TestTimer(t *testing.T) {
 	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,"Schedule":{"AdjustForDST":true},"ScheduleStatus":{"Last":"0001-01-01T00:00:00+00:00",`)
 	before := time.Now().UTC().Format("2006-01-02T")
 	require.NoError(t, h.Timer(t.Context(), "tick"))
-	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,"Schedule":{"AdjustForDST":true},"ScheduleStatus":{"Last":"`+before)
+	printed(t, h, 1, `{"Data":{"timer":{"IsPastDue":false,"Schedule":{"AdjustForDST":true},"ScheduleStatus":{"Last":"`+
+		before)
 	require.Equal(t, "tick", h.Invocations()[0].Function)
 	require.Error(t, h.Timer(t.Context(), "jobs"))
 	require.Error(t, h.Timer(t.Context(), "nothing"))

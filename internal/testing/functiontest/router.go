@@ -162,7 +162,9 @@ func (a *app) route(method, path string) *function {
 		if f.route == nil {
 			continue
 		}
-		takes := len(f.trigger.Methods) == 0 || slices.ContainsFunc(f.trigger.Methods, func(m string) bool { return strings.EqualFold(m, method) })
+		takes := len(f.trigger.Methods) == 0 || slices.ContainsFunc(f.trigger.Methods, func(m string) bool {
+			return strings.EqualFold(m, method)
+		})
 		if takes && f.route.match(path) {
 			return f
 		}

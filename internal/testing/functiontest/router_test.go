@@ -62,7 +62,8 @@ func TestRoute(t *testing.T) {
 func TestRouteRefused(t *testing.T) {
 	t.Parallel()
 	for _, template := range []string{
-		"admin", "Admin/x", "administrators", "runtime/x", "a//b", "{id", "id}", "a{id}", "{a}{b}", "{}", "{*}", "{*rest}/b", "{id?}/b",
+		"admin", "Admin/x", "administrators", "runtime/x", "a//b", "{id", "id}", "a{id}", "{a}{b}", "{}",
+		"{*}", "{*rest}/b", "{id?}/b",
 		"{id:regex(^a$)}", "{id:bool}", "{id:maxlength(x)}",
 	} {
 		_, err := parseRoute("api", template)
@@ -74,10 +75,12 @@ func TestRouteRefused(t *testing.T) {
 func TestFirstByNameWins(t *testing.T) {
 	t.Parallel()
 	http := func(route string) string {
-		return `{"bindings":[{"type":"httpTrigger","direction":"in","name":"req","route":"` + route + `"},{"type":"http","direction":"out","name":"res"}]}`
+		return `{"bindings":[{"type":"httpTrigger","direction":"in","name":"req","route":"` + route +
+			`"},{"type":"http","direction":"out","name":"res"}]}`
 	}
 	a, err := readApp(files{
-		"host.json": hostJSON(""), "B-any/function.json": http("x/{id}"), "c-exact/function.json": http("x/exact"), "a-other/function.json": http("y"),
+		"host.json": hostJSON(""), "B-any/function.json": http("x/{id}"), "c-exact/function.json": http("x/exact"),
+		"a-other/function.json": http("y"),
 	}.write(t), nil)
 	require.NoError(t, err)
 	require.Equal(t, "B-any", a.route("GET", "/api/x/exact").name)

@@ -97,7 +97,8 @@ func (f *front) connection(c net.Conn) {
 		if status != 0 {
 			// Closed, as the server does not know where the next request begins. The rest of
 			// this one is read, so that the client sees the answer and no reset.
-			_ = write(c, &recorder{status: status, header: http.Header{"Connection": {"close"}}}, &http.Request{Close: true})
+			_ = write(c, &recorder{status: status, header: http.Header{"Connection": {"close"}}},
+				&http.Request{Close: true})
 			_ = c.SetReadDeadline(time.Now().Add(time.Second))
 			_, _ = io.Copy(io.Discard, in)
 			return
@@ -136,7 +137,8 @@ func (f *front) one(c net.Conn, in *bufio.Reader, r *http.Request) bool {
 		}
 	}
 	f.host.ServeHTTP(w, r)
-	r.Close = r.Close || r.ContentLength < 0 || r.ContentLength > maxRequest || strings.EqualFold(w.header.Get("Connection"), "close")
+	r.Close = r.Close || r.ContentLength < 0 || r.ContentLength > maxRequest ||
+		strings.EqualFold(w.header.Get("Connection"), "close")
 	if w.stream != nil {
 		defer func() { _ = w.stream.Close() }() // it was read to its end, or the client is told
 	}
@@ -210,7 +212,8 @@ func parseHead(head []byte) (r *http.Request, status int) {
 	if status = refuseHost(rest, parts[2]); status != 0 {
 		return nil, status
 	}
-	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(strings.ToUpper(parts[0]) + " " + target + " " + parts[2] + "\r\n" + rest)))
+	r, err := http.ReadRequest(bufio.NewReader(
+		strings.NewReader(strings.ToUpper(parts[0]) + " " + target + " " + parts[2] + "\r\n" + rest)))
 	if err != nil {
 		return nil, http.StatusBadRequest
 	}

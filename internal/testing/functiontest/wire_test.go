@@ -52,29 +52,31 @@ func TestRefusedBeforeTheHandler(t *testing.T) {
 		request string
 		status  int
 	}{
-		"fine":                        {get("GET /api/x HTTP/1.1", "Host: h"), 200},
-		"method in lower case":        {get("get /api/x HTTP/1.1", "Host: h"), 200},
-		"empty lines before":          {"\r\n\r\n" + get("GET /api/x HTTP/1.1", "Host: h"), 200},
-		"a stray percent sign":        {get("GET /api/%zz HTTP/1.1", "Host: h"), 200},
-		"Content-Type that is none":   {post("Content-Type: nonsense"), 500},
-		"two Content-Types":           {post("Content-Type: text/plain", "Content-Type: text/plain"), 500},
-		"no Content-Type":             {post(), 200},
-		"UTF-8 in a header":           {get("GET /api/x HTTP/1.1", "Host: h", "X-A: \u00e9"), 500},
-		"Latin-1 in a header":         {get("GET /api/x HTTP/1.1", "Host: h", "X-A: \xe9"), 400},
-		"UTF-8 in the path":           {get("GET /api/\u00e9 HTTP/1.1", "Host: h"), 400},
-		"zero in the path":            {get("GET /api/%00 HTTP/1.1", "Host: h"), 400},
-		"host with two dots":          {get("GET /api/x HTTP/1.1", "Host: x..y"), 500},
-		"host with a port too high":   {get("GET /api/x HTTP/1.1", "Host: h:99999"), 500},
-		"empty host":                  {get("GET /api/x HTTP/1.1", "Host:"), 500},
-		"old and without host":        {get("GET /api/x HTTP/1.0"), 500},
-		"no host":                     {get("GET /api/x HTTP/1.1"), 400},
-		"host with a space":           {get("GET /api/x HTTP/1.1", "Host: a b"), 400},
-		"host with a slash":           {get("GET /api/x HTTP/1.1", "Host: a/b"), 400},
-		"host with a user":            {get("GET /api/x HTTP/1.1", "Host: a@b"), 400},
-		"host with a comma":           {get("GET /api/x HTTP/1.1", "Host: a,b"), 400},
-		"two hosts":                   {get("GET /api/x HTTP/1.1", "Host: a", "Host: a"), 400},
-		"an absolute address":         {get("GET http://h/api/x HTTP/1.1", "Host: h"), 400},
-		"chunks":                      {get("POST /api/x HTTP/1.1", "Host: h", "Transfer-Encoding: chunked") + "1\r\nx\r\n0\r\n\r\n", 500},
+		"fine":                      {get("GET /api/x HTTP/1.1", "Host: h"), 200},
+		"method in lower case":      {get("get /api/x HTTP/1.1", "Host: h"), 200},
+		"empty lines before":        {"\r\n\r\n" + get("GET /api/x HTTP/1.1", "Host: h"), 200},
+		"a stray percent sign":      {get("GET /api/%zz HTTP/1.1", "Host: h"), 200},
+		"Content-Type that is none": {post("Content-Type: nonsense"), 500},
+		"two Content-Types":         {post("Content-Type: text/plain", "Content-Type: text/plain"), 500},
+		"no Content-Type":           {post(), 200},
+		"UTF-8 in a header":         {get("GET /api/x HTTP/1.1", "Host: h", "X-A: \u00e9"), 500},
+		"Latin-1 in a header":       {get("GET /api/x HTTP/1.1", "Host: h", "X-A: \xe9"), 400},
+		"UTF-8 in the path":         {get("GET /api/\u00e9 HTTP/1.1", "Host: h"), 400},
+		"zero in the path":          {get("GET /api/%00 HTTP/1.1", "Host: h"), 400},
+		"host with two dots":        {get("GET /api/x HTTP/1.1", "Host: x..y"), 500},
+		"host with a port too high": {get("GET /api/x HTTP/1.1", "Host: h:99999"), 500},
+		"empty host":                {get("GET /api/x HTTP/1.1", "Host:"), 500},
+		"old and without host":      {get("GET /api/x HTTP/1.0"), 500},
+		"no host":                   {get("GET /api/x HTTP/1.1"), 400},
+		"host with a space":         {get("GET /api/x HTTP/1.1", "Host: a b"), 400},
+		"host with a slash":         {get("GET /api/x HTTP/1.1", "Host: a/b"), 400},
+		"host with a user":          {get("GET /api/x HTTP/1.1", "Host: a@b"), 400},
+		"host with a comma":         {get("GET /api/x HTTP/1.1", "Host: a,b"), 400},
+		"two hosts":                 {get("GET /api/x HTTP/1.1", "Host: a", "Host: a"), 400},
+		"an absolute address":       {get("GET http://h/api/x HTTP/1.1", "Host: h"), 400},
+		"chunks": {
+			get("POST /api/x HTTP/1.1", "Host: h", "Transfer-Encoding: chunked") + "1\r\nx\r\n0\r\n\r\n", 500,
+		},
 		"a line of 8 KiB":             {get("GET /api/"+strings.Repeat("x", 8000)+" HTTP/1.1", "Host: h"), 200},
 		"a longer line":               {get("GET /api/"+strings.Repeat("x", 8200)+" HTTP/1.1", "Host: h"), 414},
 		"100 headers":                 {get("GET /api/x HTTP/1.1", append(many(99), "Host: h")...), 200},
@@ -142,7 +144,11 @@ func TestAnswerHeaders(t *testing.T) {
 		want   []string
 	}{
 		{"Cache-Control", []string{"private, no-cache"}, []string{"no-cache, private"}},
-		{"Cache-Control", []string{"private, max-age=0, must-revalidate"}, []string{"must-revalidate, max-age=0, private"}},
+		{
+			"Cache-Control",
+			[]string{"private, max-age=0, must-revalidate"},
+			[]string{"must-revalidate, max-age=0, private"},
+		},
 		{"Cache-Control", []string{"no-cache", "no-transform"}, []string{"no-transform, no-cache"}},
 		{"Allow", []string{"GET, HEAD"}, []string{"GET", "HEAD"}},
 		{"X-Empty", []string{""}, nil},
@@ -199,7 +205,8 @@ func TestPipeline(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = io.WriteString(conn, "POST /api/a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+	_, err = io.WriteString(conn,
+		"POST /api/a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
 	require.NoError(t, err)
 	in := bufio.NewReader(conn)
 	line, err := in.ReadString('\n')
@@ -207,7 +214,8 @@ func TestPipeline(t *testing.T) {
 	require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
 	_, err = in.ReadString('\n')
 	require.NoError(t, err)
-	_, err = io.WriteString(conn, "one"+"HEAD /api/answer?status=200 HTTP/1.1\r\nHost: h\r\n\r\n"+"GET /api/b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	_, err = io.WriteString(conn, "one"+"HEAD /api/answer?status=200 HTTP/1.1\r\nHost: h\r\n\r\n"+
+		"GET /api/b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
 	require.NoError(t, err)
 	for _, method := range []string{"POST", "HEAD", "GET"} {
 		res, err := http.ReadResponse(in, &http.Request{Method: method})

@@ -52,7 +52,8 @@ func exit(t *testing.T, h *Host, code int) int {
 
 func TestStart(t *testing.T) {
 	t.Parallel()
-	app := application(files{"local.settings.json": `{"IsEncrypted":false,"Values":{"SETTING":"two words","NULL":null}}`})
+	app := application(
+		files{"local.settings.json": `{"IsEncrypted":false,"Values":{"SETTING":"two words","NULL":null}}`})
 	h := up(t, app, Options{})
 	// started in the root of the application, with its settings, arguments joined without quotes
 	printed(t, h, 1, "hello from "+filepath.Base(h.app.root)+" two words --x=two,words")
@@ -135,7 +136,8 @@ func TestHandlerThatNeverStarts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h, _, err := boot(t, application(nil), tt.how, Options{}, "AzureFunctionsJobHost__customHandler__initializationTimeout="+tt.timeout)
+			h, _, err := boot(t, application(nil), tt.how, Options{},
+				"AzureFunctionsJobHost__customHandler__initializationTimeout="+tt.timeout)
 			require.ErrorIs(t, err, tt.want)
 			require.Equal(t, tt.failures, h.count("host: handler failed"))
 		})
@@ -144,7 +146,8 @@ func TestHandlerThatNeverStarts(t *testing.T) {
 
 func TestExecutableIsMissing(t *testing.T) {
 	t.Parallel()
-	h, _, err := boot(t, application(nil), "", Options{}, "AzureFunctionsJobHost__customHandler__description__defaultExecutablePath=bin/nothing")
+	h, _, err := boot(t, application(nil), "", Options{},
+		"AzureFunctionsJobHost__customHandler__description__defaultExecutablePath=bin/nothing")
 	require.ErrorIs(t, err, errStopped)
 	require.Equal(t, 3, h.count("host: handler failed"))
 }

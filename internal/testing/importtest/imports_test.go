@@ -44,29 +44,63 @@ var allowed = map[string][]string{
 		"internal/http/auth", "internal/storage",
 	},
 	"internal/http/auth/attempts": {"internal/http", "internal/storage"},
-	"internal/host":               {"internal/host", "internal/http", "internal/loopback", "internal/storage", "internal/telemetry"},
+	"internal/host": {
+		"internal/host", "internal/http", "internal/loopback",
+		"internal/storage", "internal/telemetry",
+	},
 
 	// PromptHub, from the bottom up. Its doors do not know one another.
-	prompthub + "prompt":            {"internal/git", "internal/legible"},
-	prompthub + "searchindex":       {prompthub + "prompt"},
-	prompthub + "files/archive":     {prompthub + "prompt"},
-	prompthub + "files/format":      {prompthub + "prompt", prompthub + "files/archive", "internal/jsonsize", "internal/legible"},
-	prompthub + "files/skill":       {prompthub + "prompt", prompthub + "files/archive"},
-	prompthub + "promptdb/schema":   {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},
-	prompthub + "promptdb/truth":    {prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema", "internal/storage"},
-	prompthub + "promptdb/commit":   {prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/storage"},
-	prompthub + "promptdb/query":    {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb/schema", prompthub + "promptdb/scopes", prompthub + "promptdb/truth", "internal/cursor", "internal/storage"},
-	prompthub + "promptdb/accounts": {prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth", "internal/cursor", "internal/storage"},
-	prompthub + "promptdb":          {prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb", "internal/storage"},
-	prompthub + "library":           {prompthub + "prompt", prompthub + "files", prompthub + "promptdb.", "internal/cursor", "internal/http/auth"},
-	prompthub + "transfer":          {prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize"},
-	prompthub + "cli":               {prompthub + "prompt", prompthub + "files", prompthub + "cli", "internal/jsonsize", "internal/legible"},
+	prompthub + "prompt":        {"internal/git", "internal/legible"},
+	prompthub + "searchindex":   {prompthub + "prompt"},
+	prompthub + "files/archive": {prompthub + "prompt"},
+	prompthub + "files/format": {
+		prompthub + "prompt", prompthub + "files/archive",
+		"internal/jsonsize", "internal/legible",
+	},
+	prompthub + "files/skill":     {prompthub + "prompt", prompthub + "files/archive"},
+	prompthub + "promptdb/schema": {prompthub + "prompt", prompthub + "files/skill", "internal/storage"},
+	prompthub + "promptdb/truth": {
+		prompthub + "prompt", prompthub + "files/skill",
+		prompthub + "promptdb/schema", "internal/storage",
+	},
+	prompthub + "promptdb/commit": {
+		prompthub + "prompt", prompthub + "files/skill", prompthub + "promptdb/schema",
+		prompthub + "promptdb/truth", "internal/storage",
+	},
+	prompthub + "promptdb/query": {
+		prompthub + "prompt", prompthub + "searchindex", prompthub + "promptdb/schema",
+		prompthub + "promptdb/scopes", prompthub + "promptdb/truth", "internal/cursor", "internal/storage",
+	},
+	prompthub + "promptdb/accounts": {
+		prompthub + "prompt", prompthub + "promptdb/schema", prompthub + "promptdb/truth",
+		"internal/cursor", "internal/storage",
+	},
+	prompthub + "promptdb": {
+		prompthub + "prompt", prompthub + "searchindex",
+		prompthub + "promptdb", "internal/storage",
+	},
+	prompthub + "library": {
+		prompthub + "prompt", prompthub + "files", prompthub + "promptdb.",
+		"internal/cursor", "internal/http/auth",
+	},
+	prompthub + "transfer": {
+		prompthub + "prompt", prompthub + "files", prompthub + "library",
+		prompthub + "promptdb.", "internal/http/auth", "internal/jsonsize",
+	},
+	prompthub + "cli": {
+		prompthub + "prompt", prompthub + "files", prompthub + "cli",
+		"internal/jsonsize", "internal/legible",
+	},
 	prompthub + "doors": {
-		prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "transfer", prompthub + "doors.", prompthub + "doors/web/theme", prompthub + "doors/web/markdown",
+		prompthub + "prompt", prompthub + "files", prompthub + "library", prompthub + "transfer", prompthub + "doors.",
+		prompthub + "doors/web/theme", prompthub + "doors/web/markdown",
 		"internal/git", "internal/http", "internal/jsonsize", "internal/legible", "internal/telemetry",
 	},
 	prompthub + "doors/worker": {prompthub + "promptdb.", "internal/host/function"},
-	"handler":                  {prompthub, "internal/host/command", "internal/http", "internal/storage/backup", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry"},
+	"handler": {
+		prompthub, "internal/host/command", "internal/http", "internal/storage/backup",
+		"internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/telemetry",
+	},
 }
 
 const prompthub = "internal/prompthub/"
@@ -92,7 +126,8 @@ func line(pkg string) (found string) {
 
 // contracts are what packages for tests may import: they run against every implementation.
 var contracts = []string{
-	"internal/fault", "internal/host/function", "internal/host/function/queuetrigger", "internal/storage/blob", "internal/storage/queue", "internal/storage/table", "internal/storage/transact",
+	"internal/fault", "internal/host/function", "internal/host/function/queuetrigger", "internal/storage/blob",
+	"internal/storage/queue", "internal/storage/table", "internal/storage/transact",
 }
 
 // cloud is how the paths of the cloud SDK begin.
@@ -156,14 +191,16 @@ func TestImports(t *testing.T) {
 		require.NotEmpty(t, name, "%s is in the program and has no line in the table", p.name())
 		used[name] = append(used[name], ours(p.Imports)...)
 		for _, i := range ours(p.Imports) {
-			ok := i == "internal/fault" || slices.ContainsFunc(allowed[name], func(may string) bool { return within(i, may) })
+			ok := i == "internal/fault" ||
+				slices.ContainsFunc(allowed[name], func(may string) bool { return within(i, may) })
 			require.True(t, ok, "%s imports %s", p.name(), i)
 		}
 	}
 	for name, may := range allowed {
 		require.Contains(t, used, name, "the table has a line for a folder that the program lacks")
 		for _, m := range may {
-			require.True(t, slices.ContainsFunc(used[name], func(i string) bool { return within(i, m) }), "%s may import %s and does not", name, m)
+			require.True(t, slices.ContainsFunc(used[name], func(i string) bool { return within(i, m) }),
+				"%s may import %s and does not", name, m)
 		}
 	}
 }
@@ -179,12 +216,14 @@ func TestToolsAndPackagesForTests(t *testing.T) {
 	t.Parallel()
 	program := contained(t)
 	for _, p := range packages(t) {
-		if p.Name == "main" || p.name() == wholePrograms || application(p.name()) || p.foundation() || slices.Contains(program, p.name()) {
+		if p.Name == "main" || p.name() == wholePrograms || application(p.name()) || p.foundation() ||
+			slices.Contains(program, p.name()) {
 			continue
 		}
 		for _, i := range ours(p.Imports) {
 			like := !slices.Contains(program, i) && !application(i)
-			require.True(t, like || slices.Contains(contracts, i), "%s imports %s: put it into a tool, or below internal/prompthub", p.name(), i)
+			require.True(t, like || slices.Contains(contracts, i),
+				"%s imports %s: put it into a tool, or below internal/prompthub", p.name(), i)
 		}
 	}
 }
@@ -236,7 +275,8 @@ func TestSiblings(t *testing.T) {
 		for _, i := range ours(p.Imports) {
 			foundation := line(i) != "" && !application(i) && i != "handler"
 			tool := within(i, "internal/testing") && (p.name() == own+"/bench" || slices.Contains(p.Imports, "testing"))
-			require.True(t, foundation || sibling(i) == own || tool, "%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
+			require.True(t, foundation || sibling(i) == own || tool,
+				"%s imports %s: it may import the foundation and what is in %s", p.name(), i, own)
 		}
 	}
 	require.NotEmpty(t, programs)
@@ -298,7 +338,8 @@ func TestWhoRunsGoSaysWhatItDependsOn(t *testing.T) {
 				continue
 			}
 			found++
-			require.Contains(t, p.tests(), module+"internal/testing/inputs", "%s runs go: name its inputs", filepath.Join(p.Dir, name))
+			require.Contains(t, p.tests(), module+"internal/testing/inputs",
+				"%s runs go: name its inputs", filepath.Join(p.Dir, name))
 		}
 	}
 	require.GreaterOrEqual(t, found, 4, "the pattern finds those that are there")

@@ -16,15 +16,18 @@ import (
 // hosts are the settings that the Functions host reads; package azure reads those of the storage
 // too.
 var hosts = []string{
-	"AzureWebJobsStorage__blobServiceUri", "AzureWebJobsStorage__queueServiceUri", "AzureWebJobsStorage__tableServiceUri",
+	"AzureWebJobsStorage__blobServiceUri", "AzureWebJobsStorage__queueServiceUri",
+	"AzureWebJobsStorage__tableServiceUri",
 	"AzureWebJobsStorage__credential", "AzureWebJobsStorage__clientId",
-	"AzureWebJobsDisableHomepage", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID", "APPLICATIONINSIGHTS_CONNECTION_STRING", "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
+	"AzureWebJobsDisableHomepage", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID", "APPLICATIONINSIGHTS_CONNECTION_STRING",
+	"APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
 }
 
 // refused are settings that Flex Consumption refuses or that would give keys or the identity away.
 var refused = []string{
 	"FUNCTIONS_WORKER_RUNTIME", "FUNCTIONS_EXTENSION_VERSION", "WEBSITE_RUN_FROM_PACKAGE", "ENABLE_ORYX_BUILD",
-	"SCM_DO_BUILD_DURING_DEPLOYMENT", "WEBSITE_AUTH_ENABLED", "AZURE_CLIENT_ID", "AzureWebJobsStorage", "AZURE_FUNCTIONS_ENVIRONMENT",
+	"SCM_DO_BUILD_DURING_DEPLOYMENT", "WEBSITE_AUTH_ENABLED", "AZURE_CLIENT_ID", "AzureWebJobsStorage",
+	"AZURE_FUNCTIONS_ENVIRONMENT",
 }
 
 // elsewhere are settings of the program that infra/ does not set, and why.
@@ -62,7 +65,8 @@ func appSettings(t *testing.T, app application, fs files) []string {
 	known := settings(t, app)
 	require.Contains(t, known, "AUTH_MODE")
 	var problems []string
-	given := append(groups(settingKey, fs.section(t, "modules/app.bicep", "  resource settings '")), groups(settingKey, ownSettings.FindString(fs["main.bicep"]))...)
+	given := append(groups(settingKey, fs.section(t, "modules/app.bicep", "  resource settings '")),
+		groups(settingKey, ownSettings.FindString(fs["main.bicep"]))...)
 	for _, name := range given {
 		if _, ours := known[name]; !ours && !slices.Contains(hosts, name) {
 			problems = append(problems, name+": nobody reads it")
@@ -87,12 +91,18 @@ func TestDefaultsAreThoseOfTheProgram(t *testing.T) {
 	// People write longer prompts than the default of the binary alone: "make run" and local settings
 	// say the same.
 	known["MAX_TEXT"] = "32768"
-	for file, says := range map[string]string{"Makefile": "MAX_TEXT:-32768}", "local.settings.json.example": `"MAX_TEXT": "32768"`} {
+	for file, says := range map[string]string{
+		"Makefile":                    "MAX_TEXT:-32768}",
+		"local.settings.json.example": `"MAX_TEXT": "32768"`,
+	} {
 		b, err := os.ReadFile(root + "/" + file)
 		require.NoError(t, err)
 		require.Contains(t, string(b), says, file)
 	}
-	for name, param := range map[string]string{"PUBLIC_READ": "publicRead bool", "MAX_TEXT": "maxText int", "LOG_LEVEL": "logLevel string"} {
+	for name, param := range map[string]string{
+		"PUBLIC_READ": "publicRead bool", "MAX_TEXT": "maxText int",
+		"LOG_LEVEL": "logLevel string",
+	} {
 		given := groups(regexp.MustCompile(`(?m)^param `+param+` = '?([^'\n]*)`), main)
 		require.Equal(t, []string{known[name]}, given, name)
 	}
@@ -111,7 +121,8 @@ func TestSite(t *testing.T) {
 		require.Contains(t, taken, key, "Flex Consumption refuses a deployment over fields that it does not take")
 	}
 	// A part left out of a site stays as it was.
-	fs.has(t, file, "    siteConfig: ", "ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'")
+	fs.has(t, file, "    siteConfig: ",
+		"ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? 'Allow' : 'Deny'")
 	fs.has(t, file, "resource plan '", "sku: { name: 'FC1', tier: 'FlexConsumption' }")
 	for _, door := range []string{"scm", "ftp"} {
 		fs.has(t, file, "  resource "+door+" '", "properties: { allow: false }")
@@ -126,10 +137,14 @@ func TestSite(t *testing.T) {
 func TestLogCategories(t *testing.T) {
 	t.Parallel()
 	categories := regexp.MustCompile(`category: '(\w+)'`)
-	for name, want := range map[string][]string{"modules/app.bicep": {"AppServiceAuthenticationLogs"}, "modules/storage.bicep": {"StorageWrite"}, "modules/vault.bicep": {"AuditEvent"}} {
+	for name, want := range map[string][]string{
+		"modules/app.bicep":     {"AppServiceAuthenticationLogs"},
+		"modules/storage.bicep": {"StorageWrite"}, "modules/vault.bicep": {"AuditEvent"},
+	} {
 		require.Equal(t, want, groups(categories, infrastructure(t, ours)[name]), name)
 	}
-	require.Contains(t, infrastructure(t, ours)["modules/app.bicep"], "diagnosticSettings@2021-05-01-preview' = if (!empty(entraClientId)) {")
+	require.Contains(t, infrastructure(t, ours)["modules/app.bicep"],
+		"diagnosticSettings@2021-05-01-preview' = if (!empty(entraClientId)) {")
 }
 
 // Rules put rows into their window by TimeGenerated.
@@ -169,7 +184,8 @@ func TestAlertsReadTheLog(t *testing.T) {
 	lines := slog.New(slog.NewJSONHandler(&log, nil)) // as internal/host/command has it under the host
 	lines.Info("backup is complete", slog.Int("rows", 1))
 	lines.Info("anti-entropy", slog.Int("differences", 1))
-	lines.Error("invocation", slog.String("function", "backups"), slog.String("error", "no backup is complete: anti-entropy failed"))
+	lines.Error("invocation", slog.String("function", "backups"),
+		slog.String("error", "no backup is complete: anti-entropy failed"))
 	said := map[string]string{"backupDone": "backup is complete", "drift": "anti-entropy"}
 	alerts := infrastructure(t, ours)["modules/alerts.bicep"]
 	for param, text := range said {
@@ -182,13 +198,16 @@ func TestAlertsReadTheLog(t *testing.T) {
 		require.Len(t, queries, 1, param)
 		require.Equal(t, 1, traced(t, queries[0], log.String()), queries[0])
 		for _, app := range applications(t) {
-			for _, given := range groups(regexp.MustCompile(`(?m)^    `+param+`: '(.+)'`), infrastructure(t, app)["main.bicep"]) {
+			for _, given := range groups(regexp.MustCompile(`(?m)^    `+param+`: '(.+)'`),
+				infrastructure(t, app)["main.bicep"]) {
 				require.Equal(t, text, given, app)
-				require.True(t, says(t, text, append(app.own(), "internal/storage/backup")...), "no line of the program of %s says %s", app, text)
+				require.True(t, says(t, text, append(app.own(), "internal/storage/backup")...),
+					"no line of the program of %s says %s", app, text)
 			}
 		}
 	}
-	infrastructure(t, ours).has(t, "modules/alerts.bicep", "resource backupAge '", "operator: 'LessThan'", "windowSize: 'P2D'")
+	infrastructure(t, ours).has(t, "modules/alerts.bicep", "resource backupAge '",
+		"operator: 'LessThan'", "windowSize: 'P2D'")
 }
 
 // TestHeartbeats: each application that has a timer is watched for the silence of one that runs
@@ -198,7 +217,8 @@ func TestHeartbeats(t *testing.T) {
 	for _, app := range applications(t) {
 		var often []string
 		for _, f := range functions(t, app) {
-			if schedule := f.trigger().Schedule; regexp.MustCompile(`^0 (\*|\*/([1-9]|1[0-5])) \* \* \* \*$`).MatchString(schedule) {
+			if schedule := f.trigger().Schedule; regexp.MustCompile(
+				`^0 (\*|\*/([1-9]|1[0-5])) \* \* \* \*$`).MatchString(schedule) {
 				often = append(often, f.name)
 			}
 		}
@@ -233,11 +253,13 @@ func TestFrontDoorAndAddressRanges(t *testing.T) {
 	fs := infrastructure(t, ours)
 	fs.has(t, "modules/app.bicep", "var frontDoorRules =", "ipAddress: 'AzureFrontDoor.Backend'", "tag: 'ServiceTag'",
 		"headers: { 'x-azure-fdid': [frontDoorId] }")
-	fs.has(t, "modules/app.bicep", "resource site '", "ipSecurityRestrictions: concat(frontDoorRules, rangeRules)", "scmIpSecurityRestrictionsUseMain: true")
+	fs.has(t, "modules/app.bicep", "resource site '", "ipSecurityRestrictions: concat(frontDoorRules, rangeRules)",
+		"scmIpSecurityRestrictionsUseMain: true")
 	fs.has(t, "modules/app.bicep", "  resource settings '", "FRONT_DOOR_ID: frontDoorId")
 	fs.has(t, "modules/frontdoor.bicep", "resource firewall '", "action: 'Block'",
 		"{ matchVariable: 'SocketAddr', operator: 'IPMatch', negateCondition: true, matchValue: allowedIpRanges }")
-	fs.has(t, "modules/domain.bicep", "resource security '", "wafPolicy: { id: firewallId }", "{ domains: [{ id: domain.id }], patternsToMatch: ['/*'] }")
+	fs.has(t, "modules/domain.bicep", "resource security '", "wafPolicy: { id: firewallId }",
+		"{ domains: [{ id: domain.id }], patternsToMatch: ['/*'] }")
 }
 
 // Without sign-in and without tokens there is no mode, and the application refuses everybody.
@@ -247,7 +269,9 @@ func TestModeOfSignIn(t *testing.T) {
 	require.Contains(t, fs[file], "var authMode = !empty(entraClientId) ? 'easyauth' : (!empty(jwtIssuer) || !empty(jwtAudience)) ? 'jwt' : ''")
 	fs.has(t, file, "  resource auth '", "platform: { enabled: !empty(entraClientId) }",
 		"requireAuthentication: false") // the application refuses: a browser needs its sign-in page
-	require.Contains(t, fs["main.bicep"], "filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))", "WEBSITE_AUTH_ENABLED is the platform's to set")
+	require.Contains(t, fs["main.bicep"],
+		"filter(objectKeys(moreSettings), name => startsWith(toLower(name), 'website_'))",
+		"WEBSITE_AUTH_ENABLED is the platform's to set")
 	require.Contains(t, fs["main.bicep"], "moreSettings: empty(platformSettings) ? moreSettings : fail(")
 }
 
@@ -257,7 +281,8 @@ func TestNamesOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	fs := infrastructure(t, ours)
 	fs.has(t, "modules/app.bicep", "resource site '", "siteScopedCertificatesEnabled: true")
-	require.Contains(t, fs["modules/domain.bicep"], "output validationToken string = domain.properties.?validationProperties.?validationToken ?? ''\n")
+	require.Contains(t, fs["modules/domain.bicep"],
+		"output validationToken string = domain.properties.?validationProperties.?validationToken ?? ''\n")
 }
 
 // What the platform takes: one instance is enough, and paths that are left out of sign-in have no
@@ -265,6 +290,7 @@ func TestNamesOfOnesOwn(t *testing.T) {
 func TestStaleLimits(t *testing.T) {
 	t.Parallel()
 	fs := infrastructure(t, ours)
-	require.Regexp(t, `@minValue\(1\)\n@maxValue\(1000\)\n@description\([^\n]*\)\nparam maximumInstanceCount int = 40`, fs["main.bicep"])
+	require.Regexp(t, `@minValue\(1\)\n@maxValue\(1000\)\n@description\([^\n]*\)\nparam maximumInstanceCount int = 40`,
+		fs["main.bicep"])
 	require.NotContains(t, fs["modules/app.bicep"], "excludedPaths")
 }

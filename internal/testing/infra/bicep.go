@@ -18,7 +18,8 @@ type Param struct {
 
 // declaration finds a parameter with the decorators before it. A decorator is a line, or several
 // if its value is a list or an object.
-var declaration = regexp.MustCompile(`(?m)((?:^@\w+\((?:[^()\n]|\n|\([^()]*\))*?\)\n)*)^param (\w+) ([\w\[\]]+|\{ \*: string \})(?: = (.+))?$`)
+var declaration = regexp.MustCompile(
+	`(?m)((?:^@\w+\((?:[^()\n]|\n|\([^()]*\))*?\)\n)*)^param (\w+) ([\w\[\]]+|\{ \*: string \})(?: = (.+))?$`)
 
 var decorator = regexp.MustCompile(`(?m)^@(minLength|maxLength|minValue|maxValue|allowed)\(([^)]*)\)`)
 

@@ -120,27 +120,35 @@ func hostFileFits(t *testing.T, app application) {
 	require.LessOrEqual(t, span(t, q.MaxPollingTime), 5*time.Second, "lists follow a vote within seconds")
 	require.LessOrEqual(t, span(t, h.FunctionTimeout), 10*time.Minute)
 
-	require.Greater(t, span(t, h.FunctionTimeout), command.AnswerWithin, "an answer ends before the host ends the handler")
-	require.Greater(t, command.StuckAfter, span(t, h.FunctionTimeout)+time.Minute-1, "the program is more patient than the host")
+	require.Greater(t, span(t, h.FunctionTimeout), command.AnswerWithin,
+		"an answer ends before the host ends the handler")
+	require.Greater(t, command.StuckAfter, span(t, h.FunctionTimeout)+time.Minute-1,
+		"the program is more patient than the host")
 	local := command.LocalQueues()
 	require.Equal(t, queuetrigger.Settings{
-		BatchSize: q.BatchSize, NewBatchThreshold: q.NewBatchThreshold, MaxDequeue: q.MaxDequeueCount, RetryDelay: span(t, q.RetryDelay),
-		Lock: local.Lock, MaxPoll: local.MaxPoll,
+		BatchSize: q.BatchSize, NewBatchThreshold: q.NewBatchThreshold, MaxDequeue: q.MaxDequeueCount,
+		RetryDelay: span(t, q.RetryDelay),
+		Lock:       local.Lock, MaxPoll: local.MaxPoll,
 	}, local, "local does as the host does")
 
 	s := h.Logging.ApplicationInsights.SamplingSettings
-	require.Contains(t, strings.Split(s.ExcludedTypes, ";"), "Request", "alerts count requests, so none may be left out")
+	require.Contains(t, strings.Split(s.ExcludedTypes, ";"), "Request",
+		"alerts count requests, so none may be left out")
 	require.Contains(t, strings.Split(s.ExcludedTypes, ";"), "Exception")
 
 	// Of what the host says of each run only the alert on projection age reads a line, that of queues.
-	levels := map[string]string{"default": "Information", "Function": "Warning", "Host.Aggregator": "Warning", "Host.Results": "Information", "Azure.Core": "Warning"}
+	levels := map[string]string{
+		"default": "Information", "Function": "Warning", "Host.Aggregator": "Warning",
+		"Host.Results": "Information", "Azure.Core": "Warning",
+	}
 	for _, f := range functions(t, app) {
 		if f.trigger().Type == "queueTrigger" {
 			levels["Function."+f.name] = "Information"
 		}
 	}
 	require.Equal(t, levels, h.Logging.LogLevel)
-	require.False(t, h.Logging.ApplicationInsights.EnableDependencyTracking, "the host would log its call of the handler once more for every request")
+	require.False(t, h.Logging.ApplicationInsights.EnableDependencyTracking,
+		"the host would log its call of the handler once more for every request")
 }
 
 // A function is a folder with its function.json.
@@ -196,7 +204,8 @@ func functionFilesFit(t *testing.T, app application) {
 		require.NotEmpty(t, b.Name, f.name)
 		switch b.Type {
 		case "httpTrigger":
-			require.Equal(t, "anonymous", b.AuthLevel, "%s: who calls is checked by the platform or the application", f.name)
+			require.Equal(t, "anonymous", b.AuthLevel,
+				"%s: who calls is checked by the platform or the application", f.name)
 			require.NotEmpty(t, b.Methods, f.name)
 			for _, m := range b.Methods {
 				require.True(t, slices.Contains(methods, m), "%s: method %s", f.name, m)
@@ -235,7 +244,8 @@ func localSettingsFit(t *testing.T, app application) {
 	require.Equal(t, "UseDevelopmentStorage=true", local.Values["AzureWebJobsStorage"])
 	known := settings(t, app)
 	for name := range local.Values {
-		if name != "FUNCTIONS_WORKER_RUNTIME" && name != "AzureWebJobsStorage" && !strings.HasPrefix(name, "AzureFunctionsJobHost__") {
+		if name != "FUNCTIONS_WORKER_RUNTIME" && name != "AzureWebJobsStorage" &&
+			!strings.HasPrefix(name, "AzureFunctionsJobHost__") {
 			require.Contains(t, known, name, "nobody reads the setting")
 		}
 	}

@@ -26,7 +26,8 @@ func refuses(p Param, written string) string {
 		return p.Refuses(number)
 	case written == "true" || written == "false":
 		return p.Refuses(written == "true")
-	case written == "[]" && p.Kind != "array" && !strings.HasSuffix(p.Kind, "[]"), written == "{}" && p.Kind != "object":
+	case written == "[]" && p.Kind != "array" && !strings.HasSuffix(p.Kind, "[]"),
+		written == "{}" && p.Kind != "object":
 		return fmt.Sprintf("%s is no %s", written, p.Kind)
 	}
 	return ""
@@ -89,7 +90,8 @@ func TestModulesTakeTheirArguments(t *testing.T) {
 	all, declared := allBicep(t), regexp.MustCompile(`(?m)^(param|module) `)
 	for name, text := range all {
 		require.Empty(t, arguments(name, all))
-		require.Len(t, declared.FindAllString(text, -1), len(Params(text))+len(moduleCall.FindAllString(text, -1)), "%s: this test does not read all", name)
+		require.Len(t, declared.FindAllString(text, -1), len(Params(text))+len(moduleCall.FindAllString(text, -1)),
+			"%s: this test does not read all", name)
 	}
 }
 
@@ -98,7 +100,10 @@ func TestWrongArgumentsAreFound(t *testing.T) {
 	const main, ricochet = "infra/main.bicep", "apps/ricochet/infra/main.bicep"
 	all := allBicep(t)
 	for _, f := range []struct{ file, from, to, want string }{
-		{ricochet, "shortName: 'Ricochet'", "shortName: 'Async Ricochet Robots'", "shortName of alerts: 'Async Ricochet Robots' is above @maxLength(12)"},
+		{
+			ricochet, "shortName: 'Ricochet'", "shortName: 'Async Ricochet Robots'",
+			"shortName of alerts: 'Async Ricochet Robots' is above @maxLength(12)",
+		},
 		{ricochet, "shortName: 'Ricochet'", "shortName: ''", "@minLength(1)"},
 		{ricochet, "shortName: 'Ricochet'", "", "alerts needs shortName"},
 		{ricochet, "dailyGb: logDailyGb", "dailyGb: -1", "dailyGb of monitoring: -1 is below @minValue(0)"},
@@ -122,7 +127,10 @@ func TestWrongArgumentsAreFound(t *testing.T) {
 func TestApplicationsShareNoNames(t *testing.T) {
 	t.Parallel()
 	all := allBicep(t)
-	for _, from := range []*regexp.Regexp{regexp.MustCompile(`(?m)^var token = (.+)$`), regexp.MustCompile(`(?m)^  name: '(rg-.+)'$`)} {
+	for _, from := range []*regexp.Regexp{
+		regexp.MustCompile(`(?m)^var token = (.+)$`),
+		regexp.MustCompile(`(?m)^  name: '(rg-.+)'$`),
+	} {
 		made := make(map[string]string)
 		for _, app := range applications(t) {
 			file := path.Join(string(app), "infra/main.bicep")
@@ -133,7 +141,8 @@ func TestApplicationsShareNoNames(t *testing.T) {
 			made[name[1]] = file
 		}
 	}
-	top := regexp.MustCompile(`(?m)^resource \w+ '([^@]+)@[^']+' = (?:if \(.+\) )?\{\n  name: (.+)\n  (?:location|properties):`)
+	top := regexp.MustCompile(
+		`(?m)^resource \w+ '([^@]+)@[^']+' = (?:if \(.+\) )?\{\n  name: (.+)\n  (?:location|properties):`)
 	for name, text := range all {
 		if name != "infra/modules/"+path.Base(name) {
 			continue // their only resource is the group

@@ -37,7 +37,8 @@ var packed = sync.OnceValues(func() ([2]string, error) {
 	packDir = dir
 	for i, name := range []string{"first", "second"} {
 		archives[i] = filepath.Join(dir, name+".zip")
-		cmd := exec.CommandContext(context.Background(), "go", "run", "./stage", "-out", filepath.Join(dir, name), "-zip", archives[i])
+		cmd := exec.CommandContext(context.Background(), "go", "run", "./stage", "-out",
+			filepath.Join(dir, name), "-zip", archives[i])
 		cmd.Dir, cmd.Stderr = root, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return archives, err
@@ -135,7 +136,10 @@ func startPackage(t *testing.T, settings ...string) *functiontest.Host {
 	}
 	first, _ := archives(t)
 	unpacked.Do(func() { unzip(t, first, unpackedDir()) })
-	return functiontest.Start(t, functiontest.Options{AppRoot: unpackedDir(), Env: append([]string{"PATH=" + os.Getenv("PATH"), "QUEUE_PREFIX=package-"}, settings...)})
+	return functiontest.Start(t, functiontest.Options{
+		AppRoot: unpackedDir(),
+		Env:     append([]string{"PATH=" + os.Getenv("PATH"), "QUEUE_PREFIX=package-"}, settings...),
+	})
 }
 
 // get returns status and body of an answer.

@@ -31,14 +31,19 @@ var needs = map[string][]string{
 	"CreateTable": {"tables/write"}, "GetEntity": {"entities/read"}, "NewListEntitiesPager": {"entities/read"},
 	"AddEntity": {"entities/add"}, "UpsertEntity": {"entities/write"}, "UpdateEntity": {"entities/write"},
 	"DeleteEntity": {"entities/delete"}, "SubmitTransaction": {"entities/write", "entities/delete"},
-	"CreateQueue": {"queues/write"}, "GetProperties": {"queues/read"}, "EnqueueMessage": {"messages/write"}, "PeekMessages": {"messages/read"},
+	"CreateQueue": {"queues/write"}, "GetProperties": {"queues/read"}, "EnqueueMessage": {"messages/write"},
+	"PeekMessages":    {"messages/read"},
 	"DequeueMessages": {"messages/process"}, "UpdateMessage": {"messages/write"}, "DeleteMessage": {"messages/delete"},
-	"CreateContainer": {"blobs"}, "Upload": {"blobs"}, "DownloadStream": {"blobs"}, "Delete": {"blobs"}, "NewListBlobsFlatPager": {"blobs"},
+	"CreateContainer": {"blobs"}, "Upload": {"blobs"}, "DownloadStream": {"blobs"}, "Delete": {"blobs"},
+	"NewListBlobsFlatPager": {"blobs"},
 }
 
 // hostNeeds are the rights of the Functions host: its keys, its locks and the package, the queues
 // that it reads and those for poison messages, and the table of its diagnostics.
-var hostNeeds = []string{"blobs", "queues/read", "messages/process", "messages/delete", "messages/write", "tables/write", "entities/write"}
+var hostNeeds = []string{
+	"blobs", "queues/read", "messages/process", "messages/delete", "messages/write",
+	"tables/write", "entities/write",
+}
 
 // needed returns the rights that the program and the host need.
 func needed(t *testing.T) []string {
@@ -93,6 +98,8 @@ func TestRolesAreAssigned(t *testing.T) {
 	fs.has(t, file, "resource storageAccess '", "scope: storage", application)
 	fs.has(t, file, "resource insightsAccess '", "scope: insights", application)
 	fs.has(t, file, "resource deployerAccess '", "scope: storage", "principalId: principalId")
-	require.Contains(t, fs[file], "var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb'", "Monitoring Metrics Publisher")
-	require.Contains(t, fs[file], "var dataRoles = [storageRoles.queues, storageRoles.tables]", "who deploys needs the blobs of the containers of backups alone")
+	require.Contains(t, fs[file], "var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb'",
+		"Monitoring Metrics Publisher")
+	require.Contains(t, fs[file], "var dataRoles = [storageRoles.queues, storageRoles.tables]",
+		"who deploys needs the blobs of the containers of backups alone")
 }

@@ -21,14 +21,16 @@ func sources(t *testing.T, dirs ...string) []*ast.File {
 	t.Helper()
 	var files []*ast.File
 	for _, dir := range dirs {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "node_modules") {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir),
+			func(path string, _ fs.DirEntry, err error) error {
+				if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+					strings.Contains(path, "node_modules") {
+					return err
+				}
+				f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+				files = append(files, f)
 				return err
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			files = append(files, f)
-			return err
-		}))
+			}))
 	}
 	return files
 }
@@ -82,7 +84,8 @@ func shared(t *testing.T) []*ast.File {
 	require.NoError(t, err)
 	var dirs []string
 	for _, e := range entries {
-		if name := "internal/" + e.Name(); name != prompthub && name != "internal/tools" { // which are modules of their own
+		// which are modules of their own
+		if name := "internal/" + e.Name(); name != prompthub && name != "internal/tools" {
 			dirs = append(dirs, name)
 		}
 	}
@@ -151,7 +154,8 @@ func ofClient(x ast.Expr) bool {
 		return x.Sel.Name == "service"
 	case *ast.CallExpr:
 		if made, ok := x.Fun.(*ast.SelectorExpr); ok {
-			return slices.Contains([]string{"NewClient", "NewQueueClient", "NewContainerClient", "client"}, made.Sel.Name)
+			return slices.Contains([]string{"NewClient", "NewQueueClient", "NewContainerClient", "client"},
+				made.Sel.Name)
 		}
 	}
 	return false

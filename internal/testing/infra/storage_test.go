@@ -8,8 +8,10 @@ func TestStorageIsClosed(t *testing.T) {
 	fs.has(t, file, "resource storage '", "allowSharedKeyAccess: false", "allowBlobPublicAccess: false",
 		"supportsHttpsTrafficOnly: true", "minimumTlsVersion: 'TLS1_2'")
 	fs.has(t, file, "resource deployments '", "properties: { publicAccess: 'None' }")
-	fs.has(t, file, "resource containers '", "name: '${containerPrefix}${name}'", "properties: { publicAccess: 'None' }")
-	fs.has(t, file, "resource lifecycle '", "filters: { blobTypes: ['blockBlob'], prefixMatch: [backups] }", "baseBlob: { delete: { daysAfterModificationGreaterThan: 30 } }")
+	fs.has(t, file, "resource containers '", "name: '${containerPrefix}${name}'",
+		"properties: { publicAccess: 'None' }")
+	fs.has(t, file, "resource lifecycle '", "filters: { blobTypes: ['blockBlob'], prefixMatch: [backups] }",
+		"baseBlob: { delete: { daysAfterModificationGreaterThan: 30 } }")
 	fs.has(t, file, "resource blobService '", "isVersioningEnabled: !empty(backups)")
 	fs.has(t, "main.bicep", "module storage '", "backups: '${containerPrefix}backups/'")
 	fs.has(t, file, "resource tables '", "name: '${tablePrefix}${name}'")

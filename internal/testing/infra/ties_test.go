@@ -17,7 +17,8 @@ import (
 type tie func(*testing.T, application, files) []string
 
 var ties = map[string]tie{
-	"tables": tables, "queues": queueNames, "containers": containers, "roles": roles, "rights": rights, "settings": appSettings,
+	"tables": tables, "queues": queueNames, "containers": containers, "roles": roles,
+	"rights": rights, "settings": appSettings,
 }
 
 func TestInfrastructureFitsTheProgram(t *testing.T) {
@@ -31,21 +32,34 @@ func TestInfrastructureFitsTheProgram(t *testing.T) {
 
 func TestDifferencesAreFound(t *testing.T) {
 	t.Parallel()
-	const table, queue, user = "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3", "974c5e8b-45b9-4653-ba55-5f855dd0fb88", "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9"
+	const table, queue, user = "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3", "974c5e8b-45b9-4653-ba55-5f855dd0fb88",
+		"18d7d88d-d35e-4fb5-a5c3-7773c20a72d9"
 	faults := []struct{ tie, file, from, to, want string }{
 		{"tables", "main.bicep", "  'TagIndex'\n", "", "TagIndex is missing"},
 		{"tables", "main.bicep", "  'TagIndex'\n", "  'TagIndex'\n  'Tags'\n", "Tags is too much"},
 		{"queues", "main.bicep", "  'index-repairs'\n", "", "index-repairs is missing"},
-		{"containers", "main.bicep", "var containerNames = [\n", "var containerNames = [\n  'pictures'\n", "pictures is too much"},
-		{"containers", "main.bicep", "    containerNames: containerNames\n", "", "the module storage does not get containerNames"},
+		{
+			"containers", "main.bicep", "var containerNames = [\n", "var containerNames = [\n  'pictures'\n",
+			"pictures is too much",
+		},
+		{
+			"containers", "main.bicep", "    containerNames: containerNames\n", "",
+			"the module storage does not get containerNames",
+		},
 		{"roles", "modules/access.bicep", table, user, "of the application: " + table + " is missing"},
 		{"roles", "modules/access.bicep", "  tables: ", "  users: '" + user + "'\n  tables: ", user + " is too much"},
 		{"rights", "modules/access.bicep", table, user, "entities/add is granted by no role"},
 		{"rights", "modules/access.bicep", queue, user, "messages/process is granted by no role"},
 		{"settings", "main.bicep", "MAX_TEXT:", "MAX_TXT:", "MAX_TXT: nobody reads it"},
 		{"settings", "main.bicep", "MAX_TEXT:", "MAX_TXT:", "MAX_TEXT is not set"},
-		{"settings", "modules/app.bicep", "      LOG_LEVEL:", "      WEBSITE_AUTH_ENABLED: 'true'\n      LOG_LEVEL:", "WEBSITE_AUTH_ENABLED must not be set"},
-		{"settings", "modules/app.bicep", "AzureWebJobsStorage__clientId:", "AzureWebJobsStorage__clientID:", "AzureWebJobsStorage__clientId is not set"},
+		{
+			"settings", "modules/app.bicep", "      LOG_LEVEL:", "      WEBSITE_AUTH_ENABLED: 'true'\n      LOG_LEVEL:",
+			"WEBSITE_AUTH_ENABLED must not be set",
+		},
+		{
+			"settings", "modules/app.bicep", "AzureWebJobsStorage__clientId:", "AzureWebJobsStorage__clientID:",
+			"AzureWebJobsStorage__clientId is not set",
+		},
 	}
 	all := infrastructure(t, ours)
 	for _, f := range faults {

@@ -103,7 +103,8 @@ func packages(patterns []string) error {
 // go/types: of those that patterns of go list name in a directory, and of all that they import.
 func Exports(tb testing.TB, dir string, patterns ...string) func(path string) (io.ReadCloser, error) {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, patterns...)...)
+	cmd := exec.CommandContext(tb.Context(), "go",
+		append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, patterns...)...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {

@@ -186,7 +186,10 @@ func (p *Project) list(of map[string]*Prompt, q url.Values, meta func(string, *P
 	for _, name := range names[from:min(from+limit, len(names))] {
 		data = append(data, meta(name, of[name]))
 	}
-	of2 := object{"page": page, "limit": limit, "totalItems": len(names), "totalPages": (len(names) + limit - 1) / limit}
+	of2 := object{
+		"page": page, "limit": limit, "totalItems": len(names),
+		"totalPages": (len(names) + limit - 1) / limit,
+	}
 	return http.StatusOK, object{"data": data, "meta": of2, "pagination": of2}
 }
 
@@ -206,7 +209,8 @@ func metaOf(name string, p *Prompt) object {
 		numbers, labels = append(numbers, v.Number), append(labels, v.Labels...)
 	}
 	return object{
-		"name": name, "type": typeOf(p.latest()), "versions": numbers, "labels": labels, "tags": append([]string{}, p.Tags...),
+		"name": name, "type": typeOf(p.latest()), "versions": numbers, "labels": labels,
+		"tags":          append([]string{}, p.Tags...),
 		"lastUpdatedAt": madeAt(p.latest().Number), "lastConfig": p.latest().Config,
 	}
 }
@@ -251,8 +255,10 @@ func (p *Project) version(of map[string]*Prompt, escaped string, q url.Values) (
 			labels = append(labels, "latest")
 		}
 		o := object{
-			"id": fmt.Sprint(name, "-", v.Number), "createdAt": madeAt(v.Number), "updatedAt": madeAt(v.Number + 1), "projectId": "p1", "createdBy": "user-" + name,
-			"name": name, "version": v.Number, "labels": labels, "tags": append([]string{}, is.Tags...), "commitMessage": nil,
+			"id": fmt.Sprint(name, "-", v.Number), "createdAt": madeAt(v.Number), "updatedAt": madeAt(v.Number + 1),
+			"projectId": "p1", "createdBy": "user-" + name,
+			"name": name, "version": v.Number, "labels": labels, "tags": append([]string{}, is.Tags...),
+			"commitMessage": nil,
 		}
 		if v.Reason != "" {
 			o["commitMessage"] = v.Reason
@@ -261,7 +267,8 @@ func (p *Project) version(of map[string]*Prompt, escaped string, q url.Values) (
 			var files []object
 			for _, path := range slices.Sorted(maps.Keys(v.Files)) {
 				files = append(files, object{
-					"id": fileID(v.Files[path]), "path": path, "blobId": "b", "sha256Hash": digest(v.Files[path]), "contentType": "text/plain", "contentLength": len(v.Files[path]),
+					"id": fileID(v.Files[path]), "path": path, "blobId": "b", "sha256Hash": digest(v.Files[path]),
+					"contentType": "text/plain", "contentLength": len(v.Files[path]),
 				})
 			}
 			if !p.OneLibrary {
@@ -273,7 +280,8 @@ func (p *Project) version(of map[string]*Prompt, escaped string, q url.Values) (
 		if q.Get("resolve") != "false" {
 			return refusal(http.StatusConflict, "this stand-in resolves nothing")
 		}
-		o["type"], o["prompt"], o["config"], o["isActive"], o["resolutionGraph"] = typeOf(v), v.Prompt, v.Config, slices.Contains(v.Labels, "production"), nil
+		o["type"], o["prompt"], o["config"], o["isActive"], o["resolutionGraph"] = typeOf(v), v.Prompt, v.Config,
+			slices.Contains(v.Labels, "production"), nil
 		if v.Config == nil {
 			o["config"] = object{}
 		}
@@ -317,25 +325,50 @@ func Sample() *Project {
 			// includes one that comes later in the list
 			"a/parent": {Tags: []string{"billing", "Own tag"}, Versions: []Version{
 				{Number: 1, Prompt: "Be brief.\n@@@langfusePrompt:name=z child|label=production@@@", Reason: "first"},
-				{Number: 2, Prompt: "Be very brief.\n@@@langfusePrompt:name=z child|version=2@@@", Labels: []string{"production"}},
+				{
+					Number: 2, Prompt: "Be very brief.\n@@@langfusePrompt:name=z child|version=2@@@",
+					Labels: []string{"production"},
+				},
 			}},
 			"z child": {Versions: []Version{
 				{Number: 1, Prompt: "Say {{what}}.", Labels: []string{"old"}},
-				{Number: 2, Prompt: "Say {{what}}!", Labels: []string{"production", "staging"}, Config: map[string]any{"model": "small", "temperature": 0.5}, Reason: "louder"},
+				{
+					Number: 2, Prompt: "Say {{what}}!", Labels: []string{"production", "staging"},
+					Config: map[string]any{"model": "small", "temperature": 0.5}, Reason: "louder",
+				},
 			}},
 			// numbers with gaps, a first one too; the same twice
 			"gaps": {Versions: []Version{
-				{Number: 3, Prompt: "three"}, {Number: 4, Prompt: "three"}, {Number: 7, Prompt: "seven", Labels: []string{"production"}, Reason: "why\nin two lines"}, {Number: 8, Prompt: "eight"},
+				{Number: 3, Prompt: "three"},
+				{Number: 4, Prompt: "three"},
+				{Number: 7, Prompt: "seven", Labels: []string{"production"}, Reason: "why\nin two lines"},
+				{Number: 8, Prompt: "eight"},
 			}},
 			"chat/überall": {Tags: []string{"chat"}, Versions: []Version{
-				{Number: 1, Prompt: []Message{{Role: "system", Content: "You are {{who}}."}, {Type: "placeholder", Name: "history"}, {Type: "chatmessage", Role: "user", Content: "<b>Hi</b> \u2028 & so on"}}, Config: []any{1, "two"}},
+				{Number: 1, Prompt: []Message{
+					{Role: "system", Content: "You are {{who}}."},
+					{Type: "placeholder", Name: "history"},
+					{Type: "chatmessage", Role: "user", Content: "<b>Hi</b> \u2028 & so on"},
+				}, Config: []any{1, "two"}},
 				{Number: 2, Prompt: []Message{{Role: "user", Content: "Hello"}}, Labels: []string{"production"}},
 			}},
 		},
 		Skills: map[string]*Prompt{
 			"fill-forms": {Tags: []string{"pdf"}, Versions: []Version{
-				{Number: 1, Labels: []string{"first"}, Files: map[string]string{"SKILL.md": skillFile("Run scripts/fill.py."), "scripts/fill.py": "#!/usr/bin/env python3\n", "empty": ""}},
-				{Number: 3, Labels: []string{"production"}, Reason: "more", Files: map[string]string{"SKILL.md": skillFile("Run it."), "scripts/fill.py": "#!/usr/bin/env python3\n", "docs/ä/b.md": "# B\n"}},
+				{
+					Number: 1, Labels: []string{"first"},
+					Files: map[string]string{
+						"SKILL.md":        skillFile("Run scripts/fill.py."),
+						"scripts/fill.py": "#!/usr/bin/env python3\n", "empty": "",
+					},
+				},
+				{
+					Number: 3, Labels: []string{"production"}, Reason: "more",
+					Files: map[string]string{
+						"SKILL.md":        skillFile("Run it."),
+						"scripts/fill.py": "#!/usr/bin/env python3\n", "docs/ä/b.md": "# B\n",
+					},
+				},
 			}},
 		},
 	}

@@ -47,7 +47,8 @@ func (o *Options) Flags(flags *flag.FlagSet) {
 
 // Machine says for a report what it was measured on, and how often.
 func (o Options) Machine(people string) string {
-	return fmt.Sprintf("%s, %s/%s, %d processors, which the load generator shares; %s; %d rounds of %v, in turns", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), people, o.Rounds, o.Each)
+	return fmt.Sprintf("%s, %s/%s, %d processors, which the load generator shares; %s; %d rounds of %v, in turns",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), people, o.Rounds, o.Each)
 }
 
 // Local builds the handler of an application below dir, and starts it on the embedded store in a
@@ -66,7 +67,8 @@ func (o Options) Local(ctx context.Context, dir, application, data string, setti
 		args = append(args, "--cpuprofile", o.Profile)
 	}
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(append(os.Environ(), "AzureWebJobsStorage=", "LOG_LEVEL=warn", "LIMIT_WRITES=-1", "LIMIT_READS=-1", "LIMIT_AT_WORK=1024"), settings...)
+	cmd.Env = append(append(os.Environ(), "AzureWebJobsStorage=", "LOG_LEVEL=warn", "LIMIT_WRITES=-1", "LIMIT_READS=-1",
+		"LIMIT_AT_WORK=1024"), settings...)
 	cmd.Stderr = os.Stderr
 	p, err := Start(addr, cmd)
 	if err != nil {

@@ -62,8 +62,11 @@ func (t *tally) add(took time.Duration, status int) {
 // NewClient returns a client with up to a number of connections.
 func NewClient(connections int) *http.Client {
 	return &http.Client{
-		Timeout:   30 * time.Second,
-		Transport: &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections, DisableCompression: true},
+		Timeout: 30 * time.Second,
+		Transport: &http.Transport{
+			MaxIdleConnsPerHost: connections,
+			MaxConnsPerHost:     connections, DisableCompression: true,
+		},
 	}
 }
 
@@ -89,7 +92,9 @@ type Maker func(*rand.Rand) Request
 
 // Closed keeps a number of connections busy: each sends the next request when the last was
 // answered.
-func (p *Program) Closed(ctx context.Context, kind string, requests Maker, connections int, each time.Duration) (Result, error) {
+func (p *Program) Closed(ctx context.Context, kind string, requests Maker, connections int,
+	each time.Duration,
+) (Result, error) {
 	client := NewClient(connections)
 	defer client.CloseIdleConnections()
 	t := newTally()
@@ -116,7 +121,9 @@ const maxOpen = 256
 
 // Open sends requests at a rate, without waiting for those before. A request's time counts from
 // when it was due, so a program that stands still is not asked less.
-func (p *Program) Open(ctx context.Context, kind string, requests Maker, perSecond float64, each time.Duration) (Result, error) {
+func (p *Program) Open(ctx context.Context, kind string, requests Maker, perSecond float64,
+	each time.Duration,
+) (Result, error) {
 	client := NewClient(maxOpen)
 	defer client.CloseIdleConnections()
 	t := newTally()
@@ -150,7 +157,8 @@ func (p *Program) measured(kind, load string, t *tally, run func()) (Result, err
 	took := time.Since(began)
 	after, err := p.CPU()
 	return Result{
-		Kind: kind, Load: load, Times: t.times, Took: took, Requests: t.times.TotalCount(), Failed: t.failed, CPU: after - before,
+		Kind: kind, Load: load, Times: t.times, Took: took, Requests: t.times.TotalCount(),
+		Failed: t.failed, CPU: after - before,
 	}, err
 }
 
@@ -170,7 +178,9 @@ type Comparison struct {
 
 // InTurns puts two programs under the same load, one after the other, in some rounds. Each begins
 // as often as the other, nearly.
-func InTurns(ctx context.Context, sides [2]Side, rounds, connections int, each time.Duration, write bool) (Comparison, error) {
+func InTurns(ctx context.Context, sides [2]Side, rounds, connections int, each time.Duration,
+	write bool,
+) (Comparison, error) {
 	var c Comparison
 	var requests [2]int64
 	for i := range sides {
@@ -245,5 +255,6 @@ func (c Comparison) Report(w io.Writer, ours, request string, connections int, g
 		failed = fmt.Sprintf("PocketBase %v, %s %v", c.Failed[1], ours, c.Failed[0])
 	}
 	median, low, high := c.Ratios()
-	fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %.2f–%.2f | %.1f | %s | %s | %s | %s | %s |\n", request, connections, span(1), span(0), median, low, high, goal, times(1), times(0), ms(c.CPU[1]), ms(c.CPU[0]), failed)
+	fmt.Fprintf(w, "| %s | %d | %s | %s | %.2f | %.2f–%.2f | %.1f | %s | %s | %s | %s | %s |\n", request, connections,
+		span(1), span(0), median, low, high, goal, times(1), times(0), ms(c.CPU[1]), ms(c.CPU[0]), failed)
 }

@@ -22,7 +22,9 @@ type Setup struct {
 
 // PocketBase builds PocketBase and starts it below dir, with a directory for its data. It returns
 // the tokens of the users, by their ids.
-func PocketBase(ctx context.Context, dir string, synced bool, s Setup) (p *Program, data string, tokens []string, err error) {
+func PocketBase(ctx context.Context, dir string, synced bool,
+	s Setup,
+) (p *Program, data string, tokens []string, err error) {
 	binary, file, data := filepath.Join(dir, "pb"), filepath.Join(dir, "setup.json"), filepath.Join(dir, "pocketbase")
 	text, err := json.Marshal(s)
 	if err == nil {
@@ -76,7 +78,10 @@ func Field(name, kind string) Object { return Object{"name": name, "type": kind}
 // Relation returns a field that leads to a record of another collection, and whose record goes with
 // that one.
 func Relation(name, to string) Object {
-	return Object{"name": name, "type": "relation", "collectionId": to, "maxSelect": 1, "required": true, "cascadeDelete": true}
+	return Object{
+		"name": name, "type": "relation", "collectionId": to, "maxSelect": 1,
+		"required": true, "cascadeDelete": true,
+	}
 }
 
 // Rules say who may read, make and remove the records of a collection. No one may where Remove is
@@ -92,6 +97,7 @@ func Collection(name string, may Rules, indexes []string, fields ...Object) Obje
 	return Object{
 		"id": "pbc_" + name, "name": name, "type": "base", "indexes": indexes,
 		"fields":   append(fields, Object{"name": "created", "type": "autodate", "onCreate": true}),
-		"listRule": may.Read, "viewRule": may.Read, "createRule": may.Create, "updateRule": nil, "deleteRule": may.Remove,
+		"listRule": may.Read, "viewRule": may.Read, "createRule": may.Create,
+		"updateRule": nil, "deleteRule": may.Remove,
 	}
 }

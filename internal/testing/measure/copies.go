@@ -55,7 +55,8 @@ func findCopies(sources []source) (pairs []pair) {
 	type at struct{ source, line int }
 	seen := map[string][]at{}
 	same := func(a, b at) bool {
-		return a.line >= 0 && b.line >= 0 && a.line < len(sources[a.source].lines) && b.line < len(sources[b.source].lines) &&
+		return a.line >= 0 && b.line >= 0 && a.line < len(sources[a.source].lines) &&
+			b.line < len(sources[b.source].lines) &&
 			sources[a.source].lines[a.line].text == sources[b.source].lines[b.line].text
 	}
 	for i, s := range sources {
@@ -75,7 +76,11 @@ func findCopies(sources []source) (pairs []pair) {
 					length++
 				}
 				o := sources[other.source]
-				pairs = append(pairs, pair{place{o.file, o.lines[other.line].number}, place{s.file, s.lines[n].number}, length})
+				pairs = append(pairs, pair{
+					place{o.file, o.lines[other.line].number},
+					place{s.file, s.lines[n].number},
+					length,
+				})
 			}
 			seen[key] = append(seen[key], here)
 		}

@@ -45,7 +45,7 @@ type measurement struct {
 	unexported, bareWords int
 	functions             []function
 	wide                  []string // lines that could end sooner, as file:line, those of tests too
-	comments, vague       int // lines of comments, and words in them that point at no noun
+	comments, vague       int      // lines of comments, and words in them that point at no noun
 	copies                []pair
 }
 
@@ -137,7 +137,11 @@ func wideLines(text []byte) (wide []int) {
 	return wide
 }
 
+// padding is what gofmt writes between columns of a table.
+var padding = regexp.MustCompile(`: {2,}`)
+
 func columns(line []byte) int {
+	line = padding.ReplaceAll(line, []byte(": "))
 	return utf8.RuneCount(bytes.ReplaceAll(line, []byte("\t"), []byte("    ")))
 }
 
@@ -221,8 +225,10 @@ func (m *measurement) print(to io.Writer) {
 | lines over %d columns that could end sooner, in 1,000, tests included | %.1f |
 | "those that, those of, what is, of which, whose, who" in 1,000 lines of comments | %.1f |
 | passages of %d lines and more in two applications | %d with %d lines; %d of the 60 largest pairs |
-`, m.lines, m.testLines, m.bareWords, m.unexported, 100*float64(m.bareWords)/float64(max(m.unexported, 1)), branches, mostBranches, branchy, length, longest, long,
-		wideLine, 1000*float64(len(m.wide))/float64(max(m.lines+m.testLines, 1)), 1000*float64(m.vague)/float64(max(m.comments, 1)), passage, apart, lines, largest)
+`, m.lines, m.testLines, m.bareWords, m.unexported, 100*float64(m.bareWords)/float64(max(m.unexported, 1)),
+		branches, mostBranches, branchy, length, longest, long,
+		wideLine, 1000*float64(len(m.wide))/float64(max(m.lines+m.testLines, 1)),
+		1000*float64(m.vague)/float64(max(m.comments, 1)), passage, apart, lines, largest)
 	for _, c := range m.copies[:min(len(m.copies), 60)] {
 		if application(c.a.file) != application(c.b.file) {
 			fmt.Fprintf(to, "%d lines: %s:%d, %s:%d\n", c.lines, c.a.file, c.a.line, c.b.file, c.b.line)

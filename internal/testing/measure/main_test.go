@@ -46,7 +46,8 @@ func look(a, b int) int {
 	var table strings.Builder
 	m.print(&table)
 	require.Contains(t, table.String(), "| lines of a function: P99, most | 11, 11 (")
-	require.Contains(t, table.String(), "| 1 with 11 lines; 1 of the 60 largest pairs |\n11 lines: apps/one/one.go:11, apps/two/two.go:3\n")
+	require.Contains(t, table.String(),
+		"| 1 with 11 lines; 1 of the 60 largest pairs |\n11 lines: apps/one/one.go:11, apps/two/two.go:3\n")
 }
 
 // TestWideLines: a line is wide only where it could end sooner.

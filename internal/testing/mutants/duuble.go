@@ -12,11 +12,13 @@ var duuble = []mutant{
 	},
 	{
 		"a post is removed that was brought back", duubleRooms + "posts/delete.go",
-		"|| p.isLive() || p.purging || !authorGoes && !s.isGone(p) {", "|| p.purging {",
+		`|| p.isLive() || p.purging ||
+			!authorGoes && !s.isGone(p) {`, "|| p.purging {",
 	},
 	{
 		"numbers of a post are written whatever their version is", duubleRooms + "posts/comments.go",
-		"	return rowstore.Put(*row), nil", "	if row.ETag != \"\" {\n		row.ETag = table.Any\n	}\n	return rowstore.Put(*row), nil",
+		"	return rowstore.Put(*row), nil",
+		"	if row.ETag != \"\" {\n		row.ETag = table.Any\n	}\n	return rowstore.Put(*row), nil",
 	},
 	{
 		"a session goes on whose clock is ahead of the one that ends it", duubleRooms + "people/leave.go",
@@ -36,7 +38,8 @@ var duuble = []mutant{
 	},
 	{
 		"the message of a follow is taken back although its mirror was not written", duubleRooms + "people/follow.go",
-		"		if s.reflectFollow(ctx, c.UserID, other) == nil && s", "		if _ = s.reflectFollow(ctx, c.UserID, other); true || s",
+		"		if s.reflectFollow(ctx, c.UserID, other) == nil && s",
+		"		if _ = s.reflectFollow(ctx, c.UserID, other); true || s",
 	},
 	{
 		"a mirror gives way to an earlier version", duubleRooms + "people/mirror.go",
@@ -48,7 +51,8 @@ var duuble = []mutant{
 	},
 	{
 		"members are counted whatever the version of the count is", duubleRooms + "hubs/hub.go",
-		"	return rowstore.Put(table.Row{Key: hubKey(hub, \"c|00\"), ETag: t.etag,", "	if t.etag != \"\" {\n		t.etag = table.Any\n	}\n	return rowstore.Put(table.Row{Key: hubKey(hub, \"c|00\"), ETag: t.etag,",
+		`	return rowstore.Put(table.Row{
+		Key: hubKey(hub, "c|00"), ETag: t.etag,`, "	if t.etag != \"\" {\n		t.etag = table.Any\n	}\n	return rowstore.Put(table.Row{Key: hubKey(hub, \"c|00\"), ETag: t.etag,",
 	},
 	{
 		"a member who comes back has a new date", duubleRooms + "hubs/member.go",
@@ -60,7 +64,8 @@ var duuble = []mutant{
 	},
 	{
 		"a request is decided twice", duubleRooms + "hubs/request.go",
-		"		case r.Status != Pending:\n			return nil, alreadyDecided()\n		case !approve:", "		case !approve:",
+		"		case r.Status != Pending:\n			return nil, alreadyDecided()\n		case !approve:",
+		"		case !approve:",
 	},
 	{
 		"two requests of a person wait", duubleRooms + "hubs/request.go",
@@ -68,7 +73,8 @@ var duuble = []mutant{
 	},
 	{
 		"a post gets two discussions in a hub", duubleRooms + "discussions/discussions.go",
-		"rowstore.Put(t.toRow()), rowstore.Put(t.lockRow()),", "rowstore.Put(t.toRow()), {Kind: table.Upsert, Row: t.lockRow()},",
+		"rowstore.Put(t.toRow()), rowstore.Put(t.lockRow()),",
+		"rowstore.Put(t.toRow()), {Kind: table.Upsert, Row: t.lockRow()},",
 	},
 	{
 		"messages are counted whatever the version of the count is", duubleRooms + "discussions/messages.go",
@@ -90,7 +96,8 @@ var duuble = []mutant{
 var moderated = []mutant{
 	{
 		"a sweep does not look whether a thing names the picture", duubleRooms + "assets/assets.go",
-		"			if err != nil || is == id {\n				return err\n			}", "			if err != nil {\n				return err\n			}\n			_ = is",
+		"			if err != nil || is == id {\n				return err\n			}",
+		"			if err != nil {\n				return err\n			}\n			_ = is",
 	},
 	{
 		"a sweep takes a picture that was attached at this moment", duubleRooms + "assets/assets.go",
@@ -98,11 +105,13 @@ var moderated = []mutant{
 	},
 	{
 		"a picture is that of two things", duubleRooms + "assets/assets.go",
-		"		case a.Thing != \"\" && a.Thing != thing:\n			return nil, fault.Coded", "		case false:\n			return nil, fault.Coded",
+		"		case a.Thing != \"\" && a.Thing != thing:\n			return nil, fault.Coded",
+		"		case false:\n			return nil, fault.Coded",
 	},
 	{
 		"a number that is banned is let in by a request", duubleRooms + "hubs/request.go",
-		"	if err := s.checkBan(ctx, hub, number); err != nil { // which is written with the count", "	if err := s.checkBan(ctx, hub, number); false && err != nil { // which is written with the count",
+		"	if err := s.checkBan(ctx, hub, number); err != nil { // which is written with the count",
+		"	if err := s.checkBan(ctx, hub, number); false && err != nil { // which is written with the count",
 	},
 	{
 		"a ban reads how many members there are after it has read who they are", duubleRooms + "hubs/ban.go",
@@ -142,14 +151,23 @@ var moderated = []mutant{
 	},
 	{
 		"the list of deleted posts keeps a post that went", duubleRooms + "posts/deleted.go",
-		"	return s.RemoveKey(ctx, s.Tables.Users, deletedKey(author, due.At(row), row.Row))", "	_ = due.At(row)\n	return nil",
+		"	return s.RemoveKey(ctx, s.Tables.Users, deletedKey(author, due.At(row), row.Row))",
+		"	_ = due.At(row)\n	return nil",
 	},
 	{
 		"a deleted post is listed after it", duubleRooms + "posts/deleted.go",
-		"err != nil || removed {\n		return err\n	}\n	return s.Upsert(", "err != nil || removed || true {\n		return err\n	}\n	return s.Upsert(",
+		`err != nil ||
+		removed {
+		return err
+	}
+	return s.Upsert(`,
+		"err != nil || removed || true {\n		return err\n	}\n	return s.Upsert(",
 	},
 	{
 		"activities of an erased account stay in homes", duubleRooms + "posts/delete.go",
-		"			if err := s.feed.Erase(ctx, u.ID); err != nil {\n				return err\n			}\n", "",
+		`			if err := s.feed.Erase(ctx, u.ID); err != nil {
+					return err
+				}
+				`, "",
 	},
 }

@@ -8,11 +8,13 @@ const harmonyRooms = "../../../apps/harmony/internal/"
 var harmony = []mutant{
 	{
 		"a pair changes without a message", harmonyRooms + "meet/pairs.go",
-		"	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.pairOutbox().Landed(ctx)})", "	return queue.Receipt{}, ctx.Err()",
+		"	return s.pairOutbox().Send(ctx, pairChange{p.IDs[0], p.IDs[1], s.pairOutbox().Landed(ctx)})",
+		"	return queue.Receipt{}, ctx.Err()",
 	},
 	{
 		"a registration sends no message", harmonyRooms + "meet/register.go",
-		"		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})", "		wake, err = queue.Receipt{}, ctx.Err()",
+		`		wake, err = s.Outbox().Send(ctx,
+			userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})`, "		wake, err = queue.Receipt{}, ctx.Err()",
 	},
 	{
 		"one who comes too late for an address leaves an account", harmonyRooms + "meet/register.go",
@@ -32,7 +34,8 @@ var harmony = []mutant{
 	},
 	{
 		"a match gives way to an earlier version of its pair", harmonyRooms + "meet/pairs.go",
-		"			if was.Props.Get(\"Version\").Int() >= p.Version {", "			if was.Props.Get(\"Version\").Int() == p.Version {",
+		"			if was.Props.Get(\"Version\").Int() >= p.Version {",
+		"			if was.Props.Get(\"Version\").Int() == p.Version {",
 	},
 	{
 		"a match that has ended before it was listed leaves no row", harmonyRooms + "meet/pairs.go",
@@ -60,11 +63,13 @@ var harmony = []mutant{
 	},
 	{
 		"a member who leaves an event does not stop what they are sending", harmonyRooms + "events/attend.go",
-		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.Told {", "		if err := error(nil); err == nil || was == nil || !was.Told {",
+		"		if err := s.passChat(ctx, *st.event); err != nil || was == nil || !was.Told {",
+		"		if err := error(nil); err == nil || was == nil || !was.Told {",
 	},
 	{
 		"a newcomer takes a place that others wait for", harmonyRooms + "events/attend.go",
-		"		if err := s.giveOwed(ctx, &st, id, c.UserID); err != nil {", "		if err := error(nil); err != nil {",
+		"		if err := s.giveOwed(ctx, &st, id, c.UserID); err != nil {",
+		"		if err := error(nil); err != nil {",
 	},
 	{
 		"a place is given to the last of those who wait", harmonyRooms + "events/waiting.go",
@@ -80,7 +85,8 @@ var harmony = []mutant{
 	},
 	{
 		"a message does not ask whether its chat takes any", harmonyRooms + "chat/write.go",
-		"x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.toRow", "x.headOps(r, next, false), table.Op{Kind: table.Insert, Row: m.toRow",
+		"x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.toRow",
+		"x.headOps(r, next, false), table.Op{Kind: table.Insert, Row: m.toRow",
 	},
 	{
 		"a message whose answer was lost is sent again", harmonyRooms + "chat/write.go",

@@ -48,7 +48,8 @@ var kit = []mutant{
 	},
 	{
 		"a refresh takes no notice of another one", sessionRooms + "sessions.go",
-		"		next := s.rotate(c, *x, request, now)\n", "		next := s.rotate(c, *x, request, now)\n		next.ETag = table.Any\n",
+		"		next := s.rotate(c, *x, request, now)\n",
+		"		next := s.rotate(c, *x, request, now)\n		next.ETag = table.Any\n",
 	},
 	{
 		"a refresh without an answer counts as a theft", sessionRooms + "sessions.go",
@@ -56,11 +57,14 @@ var kit = []mutant{
 	},
 	{
 		"an account that is refused gets a session again", sessionRooms + "sessions.go",
-		"		if allow != nil {\n			if err := allow(*account)", "		if false {\n			if err := allow(*account)",
+		"		if allow != nil {\n			if err := allow(*account)",
+		"		if false {\n			if err := allow(*account)",
 	},
 	{
 		"a sign-in ends a session that was used a moment ago", sessionRooms + "sessions.go",
-		"table.Row{Key: s.Key(x.User, x.ID), ETag: x.ETag}}})", "table.Row{Key: s.Key(x.User, x.ID), ETag: table.Any}}})",
+		`table.Row{Key: s.Key(x.User, x.ID), ETag: x.ETag}},
+			})`,
+		"table.Row{Key: s.Key(x.User, x.ID), ETag: table.Any}}})",
 	},
 	{
 		"a sign-in without an answer writes the same session again", sessionRooms + "sessions.go",
@@ -96,7 +100,8 @@ var kit = []mutant{
 	},
 	{
 		"a change has no last moment to write", outboxRoom,
-		"return rowstore.WriteBefore(ctx, o.Now().Add(o.Within()))", "return rowstore.WriteBefore(ctx, o.Now().Add(24*time.Hour))",
+		"return rowstore.WriteBefore(ctx, o.Now().Add(o.Within()))",
+		"return rowstore.WriteBefore(ctx, o.Now().Add(24*time.Hour))",
 	},
 	{
 		"a job does not wait for the write that is under way", outboxRoom,
@@ -120,7 +125,8 @@ var kit = []mutant{
 	},
 	{
 		"a job reads its clock after its settlers", harmonyRooms + "meet/register.go",
-		"		return s.settleChange(ctx, c, looked)\n", "		return s.settleChange(ctx, c, s.Now().Add(looked.Sub(looked)))\n",
+		"		return s.settleChange(ctx, c, looked)\n",
+		"		return s.settleChange(ctx, c, s.Now().Add(looked.Sub(looked)))\n",
 	},
 	{
 		"a message of a newer version counts as done", harmonyRooms + "meet/register.go",

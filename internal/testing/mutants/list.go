@@ -9,7 +9,8 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		"no repair message before the commit", "commit/commit.go",
-		"	if w.Holding || w.db.Transact != nil || !w", "	if true || !w",
+		`	if w.Holding || w.db.Transact != nil ||
+		!w`, "	if true || !w",
 	},
 	{
 		"Pending is cleared before the index rows are written", "commit/change.go",
@@ -25,7 +26,8 @@ var mutants = []mutant{
 	},
 	{
 		"across buckets the old row is deleted before the new one is there", "schema/project.go",
-		"		last.Batches = append(last.Batches, []table.Op{op})\n", "		last.Batches = append([][]table.Op{{op}}, last.Batches...)\n",
+		"		last.Batches = append(last.Batches, []table.Op{op})\n",
+		"		last.Batches = append([][]table.Op{{op}}, last.Batches...)\n",
 	},
 	{
 		"an ambiguous commit counts as done without a look at the row", "commit/commit.go",
@@ -41,7 +43,8 @@ var mutants = []mutant{
 	},
 	{
 		"the lease ends before late writes have landed", "commit/commit.go",
-		"Lease = SendWithin + rowstore.LandWithin + rowstore.ClockSkew", "Lease = (SendWithin + rowstore.LandWithin + rowstore.ClockSkew) * 9 / 10",
+		"Lease = SendWithin + rowstore.LandWithin + rowstore.ClockSkew",
+		"Lease = (SendWithin + rowstore.LandWithin + rowstore.ClockSkew) * 9 / 10",
 	},
 	{
 		"a vote's repair message comes before a late write has landed", "commit/vote.go",
@@ -53,7 +56,8 @@ var mutants = []mutant{
 	},
 	{
 		"a vote that gives up takes its repair message back", "commit/vote.go",
-		"	if over && p.wrote && !p.late {\n		p.runNow()", "	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
+		"	if over && p.wrote && !p.late {\n		p.runNow()",
+		"	if over && p.wrote {\n		p.db.forget(QueueMoves, p.receipt)",
 	},
 	{
 		"a projection does not look for votes that came meanwhile", "commit/repair.go",
@@ -69,7 +73,8 @@ var mutants = []mutant{
 	},
 	{
 		"the voter's index row is written without a condition", "commit/repair.go",
-		"	row.ETag = index.ETag\n	return table.Op{Kind: table.Replace, Row: row}, true", "	return table.Op{Kind: table.Upsert, Row: row}, true",
+		"	row.ETag = index.ETag\n	return table.Op{Kind: table.Replace, Row: row}, true",
+		"	return table.Op{Kind: table.Upsert, Row: row}, true",
 	},
 	{
 		"an index write of unknown outcome counts as done", "commit/project.go",
@@ -125,7 +130,8 @@ var mutants = []mutant{
 	},
 	{
 		"the embedded store loses messages of a transaction", "../../storage/embedded/write.go",
-		"		if _, err := s.put(tx, m.Queue, m.Text, m.Delay); err != nil {\n", "		if _, err := messagesOf(tx, m.Queue); err != nil {\n",
+		"		if _, err := s.put(tx, m.Queue, m.Text, m.Delay); err != nil {\n",
+		"		if _, err := messagesOf(tx, m.Queue); err != nil {\n",
 	},
 	{
 		"a row to drop must be there", "../../storage/embedded/write.go",
@@ -141,7 +147,8 @@ var mutants = []mutant{
 	},
 	{
 		"what is no ULID lies behind all ULIDs of its time", "../../storage/embedded/keys.go",
-		"		class = followedAbove - class\n		least", "		class = followedAbove - class\n		n = 0\n		least",
+		"		class = followedAbove - class\n		least",
+		"		class = followedAbove - class\n		n = 0\n		least",
 	},
 	{
 		"a damaged key counts as that of a row that lies elsewhere", "../../storage/embedded/keys.go",
@@ -181,7 +188,8 @@ var mutants = []mutant{
 	},
 	{
 		"who takes over writes the row of the log where it was to be before", "commit/commit.go",
-		"	if which&schema.TheLog != 0 {\n", "	if which&schema.TheLog != 0 && (was == nil || was.Lease == nil) {\n",
+		"	if which&schema.TheLog != 0 {\n",
+		"	if which&schema.TheLog != 0 && (was == nil || was.Lease == nil) {\n",
 	},
 	{
 		"stamps of attempts that failed pile up", "commit/change.go",
@@ -189,7 +197,8 @@ var mutants = []mutant{
 	},
 	{
 		"the index in memory is told of a commit that was refused", "commit/atomic.go",
-		"	defer w.db.OnProjected(now.Prompt)\n", "	defer w.db.OnProjected(now.Prompt)\n	w.db.OnCommitted(now)\n",
+		"	defer w.db.OnProjected(now.Prompt)\n",
+		"	defer w.db.OnProjected(now.Prompt)\n	w.db.OnCommitted(now)\n",
 	},
 	{
 		"a prompt that leaves a scope leaves no row there", "schema/log.go",
@@ -217,7 +226,8 @@ var mutants = []mutant{
 	},
 	{
 		"a search shows what a prompt lost since the index heard of it", "query/search.go",
-		"!= hit.Revision && !stillHas(rec, w, words, hit) {", "!= hit.Revision && !stillHas(rec, w, words, hit) && false {",
+		"!= hit.Revision && !stillHas(rec, w, words, hit) {",
+		"!= hit.Revision && !stillHas(rec, w, words, hit) && false {",
 	},
 	{
 		"a job that a failed read ends forgets a write that may land", "commit/repair.go",
@@ -265,11 +275,13 @@ var mutants = []mutant{
 	},
 	{
 		"a repair message counts as fresh for long", "commit/commit.go",
-		"w.db.Now().Sub(w.repairSentAt) < w.db.Protocol.Fresh", "w.db.Now().Sub(w.repairSentAt) < 100*w.db.Protocol.Fresh",
+		"w.db.Now().Sub(w.repairSentAt) < w.db.Protocol.Fresh",
+		"w.db.Now().Sub(w.repairSentAt) < 100*w.db.Protocol.Fresh",
 	},
 	{
 		"a vote's repair message counts as fresh for long", "commit/vote.go",
-		"p.db.Now().Sub(p.repairSentAt) < p.db.Protocol.Fresh", "p.db.Now().Sub(p.repairSentAt) < 100*p.db.Protocol.Fresh",
+		"p.db.Now().Sub(p.repairSentAt) < p.db.Protocol.Fresh",
+		"p.db.Now().Sub(p.repairSentAt) < 100*p.db.Protocol.Fresh",
 	},
 	{
 		"first pages are dropped before the writes", "commit/project.go",
@@ -285,7 +297,8 @@ var mutants = []mutant{
 	},
 	{
 		"a backup forgets that a prompt is hidden", "backup/backup.go",
-		"		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason,", "		HiddenReason: rec.HiddenReason,",
+		"		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason,",
+		"		HiddenReason: rec.HiddenReason,",
 	},
 	{
 		"rows of a newer version are written over", "truth/read.go",
@@ -293,7 +306,8 @@ var mutants = []mutant{
 	},
 	{
 		"a writer knows its last attempt only", "commit/commit.go",
-		"slices.Contains(w.attempts, rec.Lease.Attempt)", "slices.Contains(w.attempts[len(w.attempts)-1:], rec.Lease.Attempt)",
+		"slices.Contains(w.attempts, rec.Lease.Attempt)",
+		"slices.Contains(w.attempts[len(w.attempts)-1:], rec.Lease.Attempt)",
 	},
 	{
 		"anti-entropy does nothing", "verify/sweep.go",
@@ -301,15 +315,18 @@ var mutants = []mutant{
 	},
 	{
 		"any 503 of Azure counts as refused", "../../storage/azure/errors.go",
-		"f.status == http.StatusServiceUnavailable && f.code == \"ServerBusy\"", "f.status == http.StatusServiceUnavailable",
+		"f.status == http.StatusServiceUnavailable && f.code == \"ServerBusy\"",
+		"f.status == http.StatusServiceUnavailable",
 	},
 	{
 		"the embedded store does not wait for the disk", "../../storage/embedded/store.go",
-		"			Timeout:      lockTimeout,\n", "			Timeout:      lockTimeout,\n			NoSync:       true,\n",
+		"			Timeout:      lockTimeout,\n",
+		"			Timeout:      lockTimeout,\n			NoSync:       true,\n",
 	},
 	{
 		"any older revision counts as a replay", "../library/service.go",
-		"slices.Contains(m.Revisions, revision-1)", "slices.ContainsFunc(m.Revisions, func(r int64) bool { return r < revision })",
+		"slices.Contains(m.Revisions, revision-1)",
+		"slices.ContainsFunc(m.Revisions, func(r int64) bool { return r < revision })",
 	},
 	{
 		"a backup that lost lines passes for a whole one", "backup/restore.go",
@@ -317,7 +334,8 @@ var mutants = []mutant{
 	},
 	{
 		"the number of a deleted version is given again", "commit/labels.go",
-		"		now.Revision++\n	}\n	was := now", "		now.Revision++\n		now.Last = left\n	}\n	was := now",
+		"		now.Revision++\n	}\n	was := now",
+		"		now.Revision++\n		now.Last = left\n	}\n	was := now",
 	},
 	{
 		"the labels row is written without its ETag", "schema/labels.go",
@@ -329,7 +347,8 @@ var mutants = []mutant{
 	},
 	{
 		"a name is free while a living prompt has it", "commit/names.go",
-		`schema.IsRedirect(*row) || row.Props.Get("IsDeleted").Bool()`, `true`,
+		`schema.IsRedirect(*row) ||
+		row.Props.Get("IsDeleted").Bool()`, `true`,
 	},
 	{
 		"others see versions from before a prompt was public", "truth/labels.go",
@@ -354,7 +373,8 @@ var mutants = []mutant{
 	},
 	{
 		"what a version includes does not know of it", "commit/names.go",
-		"			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other\n", "			_ = row\n",
+		"			ops = append(ops, table.Op{Kind: table.Upsert, Row: row}) // the number is taken by the other\n",
+		"			_ = row\n",
 	},
 	{
 		"a prompt that others include is deleted", "truth/uses.go",
@@ -378,7 +398,8 @@ var mutants = []mutant{
 	},
 	{
 		"two moves of a label in one tick have one key", "commit/labels.go",
-		"	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {", "	if next := c.MovedAt.Add(schema.Tick); false && at.Before(next) {",
+		"	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {",
+		"	if next := c.MovedAt.Add(schema.Tick); false && at.Before(next) {",
 	},
 	{
 		"a fork includes by names that are another's", "../library/forks.go",
@@ -394,7 +415,8 @@ var mutants = []mutant{
 	},
 	{
 		"an access token is believed with any secret", "../library/tokens.go",
-		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) == 1", "subtle.ConstantTimeCompare(t.Secret[:], secret[:]) <= 1",
+		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) == 1",
+		"subtle.ConstantTimeCompare(t.Secret[:], secret[:]) <= 1",
 	},
 	{
 		"an access token of development mode counts everywhere", "../library/tokens.go",
@@ -406,7 +428,8 @@ var mutants = []mutant{
 	},
 	{
 		"an access token carries the scopes and the roles of its owner", "../library/tokens.go",
-		", Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil", ", Grant: &auth.Grant{TokenID: t.ID, Scopes: auth.Scopes()}}, nil",
+		", Grant: &auth.Grant{TokenID: t.ID, Scopes: t.Scopes}}, nil",
+		", Grant: &auth.Grant{TokenID: t.ID, Scopes: auth.Scopes()}}, nil",
 	},
 	{
 		"a member is there before a row leads to the workspace", "accounts/workspaces.go",
@@ -438,7 +461,8 @@ var mutants = []mutant{
 	},
 	{
 		"an access token of a member has all rights of the member", "../library/workspaces.go",
-		"	if who.Grant == nil || role == \"\" {\n		return role\n	}", "	if true {\n		return role\n	}",
+		"	if who.Grant == nil || role == \"\" {\n		return role\n	}",
+		"	if true {\n		return role\n	}",
 	},
 	{
 		"a role writes whatever it is", "../library/workspaces.go",
@@ -454,15 +478,19 @@ var mutants = []mutant{
 	},
 	{
 		"an access token lets somebody in before its owner sees it", "accounts/tokens.go",
-		"{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}, {Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}}", "{Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}, {Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}}",
+		`{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)},
+		{Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)},
+	}`, "{Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}, {Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}}",
 	},
 	{
 		"a revoked access token leaves the list before it is refused", "accounts/tokens.go",
-		"[]table.Key{schema.AccessKey(id), schema.OwnAccessKey(owner, id)}", "[]table.Key{schema.OwnAccessKey(owner, id), schema.AccessKey(id)}",
+		"[]table.Key{schema.AccessKey(id), schema.OwnAccessKey(owner, id)}",
+		"[]table.Key{schema.OwnAccessKey(owner, id), schema.AccessKey(id)}",
 	},
 	{
 		"an access token is kept from after it was read", "accounts/tokens.go",
-		"		db.tokens.read.Add(id, readToken{t, at})", "		_ = at\n		db.tokens.read.Add(id, readToken{t, db.Now()})",
+		"		db.tokens.read.Add(id, readToken{t, at})",
+		"		_ = at\n		db.tokens.read.Add(id, readToken{t, db.Now()})",
 	},
 	{
 		"a handle leads to whoever asks for it", "accounts/users.go",
@@ -486,7 +514,8 @@ var mutants = []mutant{
 	},
 	{
 		"a vote whose index row may still land counts as settled", "commit/vote.go",
-		"p.late || !settled(batchErr) || !settled(indexErr)", "p.late || !settled(batchErr) || indexErr == nil && false",
+		"p.late || !settled(batchErr) || !settled(indexErr)",
+		"p.late || !settled(batchErr) || indexErr == nil && false",
 	},
 	{
 		"a vote that is changed takes off what it would weigh now", "commit/vote.go",
@@ -494,7 +523,8 @@ var mutants = []mutant{
 	},
 	{
 		"anti-entropy weighs votes alike, whenever they were cast", "verify/votes.go",
-		"share.Votes.Add(prompt.Cast{}, schema.CastOf(row))", "share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: schema.CastOf(row).Vote})",
+		"share.Votes.Add(prompt.Cast{}, schema.CastOf(row))",
+		"share.Votes.Add(prompt.Cast{}, prompt.Cast{Vote: schema.CastOf(row).Vote})",
 	},
 	{
 		"votes that count as many and weigh otherwise move nothing", "commit/repair.go",
@@ -502,7 +532,8 @@ var mutants = []mutant{
 	},
 	{
 		"an erased vote stays in the tally", "commit/vote.go",
-		"	if b.Share != nil {\n		ops = append(ops, schema.Overwrite(", "	if false {\n		ops = append(ops, schema.Overwrite(",
+		"	if b.Share != nil {\n		ops = append(ops, schema.Overwrite(",
+		"	if false {\n		ops = append(ops, schema.Overwrite(",
 	},
 	{
 		"votes and favorites see what an admin hid", "schema/vote.go",
@@ -514,7 +545,8 @@ var mutants = []mutant{
 	},
 	{
 		"prompts of several months come as their partitions lie", "query/newest.go",
-		"			slices.SortFunc(part.Rows, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })\n", "			_ = cmp.Compare[string]\n",
+		"			slices.SortFunc(part.Rows, func(a, b table.Row) int { return cmp.Compare(a.Row, b.Row) })\n",
+		"			_ = cmp.Compare[string]\n",
 	},
 	{
 		"an earlier month that this instance listed is looked for a minute later", "query/newest.go",
@@ -526,7 +558,8 @@ var mutants = []mutant{
 	},
 	{
 		"the oldest of many old names is taken from the prompt that has it now", "commit/names.go",
-		"if row != nil && schema.IsRedirect(*row) && prompt.ID(row.Props.Get(\"PromptId\").Str()) == w.id {", "if row != nil {",
+		"if row != nil && schema.IsRedirect(*row) && prompt.ID(row.Props.Get(\"PromptId\").Str()) == w.id {",
+		"if row != nil {",
 	},
 	{
 		"a revoked access token is believed for ever", "accounts/tokens.go",
@@ -554,7 +587,8 @@ var mutants = []mutant{
 	},
 	{
 		"the error of a commit is lost", "../../storage/embedded/commit.go",
-		"	if err := tx.Commit(); err != nil {\n		return fmt.Errorf(\"commit: %w\", err)\n	}\n", "	_ = tx.Commit()\n",
+		"	if err := tx.Commit(); err != nil {\n		return fmt.Errorf(\"commit: %w\", err)\n	}\n",
+		"	_ = tx.Commit()\n",
 	},
 	{
 		"a change whose transaction failed is acknowledged", "../../storage/embedded/commit.go",
@@ -565,7 +599,8 @@ var mutants = []mutant{
 		"tx.OnCommit(func() { s.names.Store(learnt) })", "s.names.Store(learnt)",
 	},
 	{
-		"compact does not sync the new file before it takes the place of the old one", "../../storage/embedded/compact.go",
+		"compact does not sync the new file before it takes the place of the old one",
+		"../../storage/embedded/compact.go",
 		"return c.to.Sync()", "return nil",
 	},
 	{
@@ -594,7 +629,8 @@ var mutants = []mutant{
 	},
 	{
 		"a kill leaves the file of a backup", "../../host/command/backup.go",
-		"	if err := os.Remove(file.Name()); err != nil {\n", "	if err := os.Chmod(file.Name(), 0o600); err != nil {\n",
+		"	if err := os.Remove(file.Name()); err != nil {\n",
+		"	if err := os.Chmod(file.Name(), 0o600); err != nil {\n",
 	},
 	{
 		"a poison message is deleted before its copy is sent", "../../host/function/queuetrigger/delivery.go",
@@ -606,7 +642,8 @@ var mutants = []mutant{
 	},
 	{
 		"a change of labels goes on although it has read that the prompt is deleted", "commit/labels.go",
-		"case rec == nil || rec.Purging || rec.Deleted():\n			return nil, false", "case rec == nil || rec.Purging:\n			return nil, false",
+		"case rec == nil || rec.Purging || rec.Deleted():\n			return nil, false",
+		"case rec == nil || rec.Purging:\n			return nil, false",
 	},
 	{
 		"a label is moved on a prompt that is deleted meanwhile", "commit/labels.go",
@@ -634,7 +671,8 @@ var mutants = []mutant{
 	},
 	{
 		"a restore ends before its late writes have landed", "../../storage/backup/read.go",
-		"		time.Sleep(time.Until(l.late.Add(rowstore.LandWithin)))", "		time.Sleep(time.Until(l.late.Add(rowstore.CallWithin)))",
+		"		time.Sleep(time.Until(l.late.Add(rowstore.LandWithin)))",
+		"		time.Sleep(time.Until(l.late.Add(rowstore.CallWithin)))",
 	},
 	{
 		"a batch of a restore that got no answer is not sent again", "../../storage/backup/read.go",
@@ -658,7 +696,8 @@ var mutants = []mutant{
 	},
 	{
 		"a part of a backup is taken as it is", "../../storage/backup/sealed.go",
-		"SHA256: hex.EncodeToString(part.Sum(nil))}) {\n			return", "SHA256: string(line[len(line)-67 : len(line)-3])}) {\n			return",
+		"SHA256: hex.EncodeToString(part.Sum(nil))}) {\n			return",
+		"SHA256: string(line[len(line)-67 : len(line)-3])}) {\n			return",
 	},
 	{
 		"files of another store are taken for those of a new one", "../../storage/belong/belong.go",
@@ -670,11 +709,13 @@ var mutants = []mutant{
 	},
 	{
 		"the store has its id before its containers have", "../../storage/belong/belong.go",
-		"	for _, c := range containers {\n		err := s.Blobs.Put", "	for _, c := range containers[:min(1, len(containers))] {\n		err := s.Blobs.Put",
+		"	for _, c := range containers {\n		err := s.Blobs.Put",
+		"	for _, c := range containers[:min(1, len(containers))] {\n		err := s.Blobs.Put",
 	},
 	{
 		"a file has as many entries as it likes", "../transfer/entries.go",
-		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot", "		s := spot",
+		"		if len(all) == format.MaxRows {\n			return nil, errTooMany\n		}\n		s := spot",
+		"		s := spot",
 	},
 	{
 		"a title has a row for each of its tokens", "../prompt/term.go",
@@ -714,7 +755,9 @@ var mutants = []mutant{
 	},
 	{
 		"a maker invites who stops being an administrator meanwhile", "accounts/invites.go",
-		"		if !m.mayOffer(o) {\n			return nil, prompt.Event{}", "		if false {\n			return nil, prompt.Event{}",
+		`		if !m.mayOffer(o) {
+				return nil, prompt.Event{}`,
+		"		if false {\n			return nil, prompt.Event{}",
 	},
 	{
 		"an invitation has no end", "../prompt/invite.go",
@@ -746,7 +789,8 @@ var mutants = []mutant{
 	},
 	{
 		"bytes may be named that the latest version does not have", "commit/files.go",
-		"		k, ok := known[f.SHA256]\n		if !ok {", "		k, ok := known[f.SHA256]\n		if k = f; false && !ok {",
+		"		k, ok := known[f.SHA256]\n		if !ok {",
+		"		k, ok := known[f.SHA256]\n		if k = f; false && !ok {",
 	},
 	{
 		"a sweep removes the bytes of a file whatever they are by then", "verify/files.go",
@@ -762,11 +806,13 @@ var mutants = []mutant{
 	},
 	{
 		"bytes that were sent again count twice for ever", "verify/files.go",
-		"	for _, row := range rows {\n		if id, ok := schema.ParseFilesPartition(row.Partition); ok {", "	for _, row := range left {\n		if id, ok := schema.ParseFilesPartition(row.Partition); ok {",
+		"	for _, row := range rows {\n		if id, ok := schema.ParseFilesPartition(row.Partition); ok {",
+		"	for _, row := range left {\n		if id, ok := schema.ParseFilesPartition(row.Partition); ok {",
 	},
 	{
 		"a purge leaves the bytes of files", "erase/purge.go",
-		"		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id), \"\"); err != nil {", "		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id)+\"x\", \"\"); err != nil {",
+		"		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id), \"\"); err != nil {",
+		"		if err := db.Empty(ctx, db.T.Files, schema.FilesPartition(id)+\"x\", \"\"); err != nil {",
 	},
 	{
 		"an empty list of files leaves those that there are", "../library/files.go",
@@ -786,7 +832,8 @@ var mutants = []mutant{
 	},
 	{
 		"a recall is not in the labels row", "commit/recall.go",
-		"		if c.Recalled = c.Recalled.And(n); len(c.Recalled.String())", "		if d := c.Recalled.And(n); len(d.String())",
+		"		if c.Recalled = c.Recalled.And(n); len(c.Recalled.String())",
+		"		if d := c.Recalled.And(n); len(d.String())",
 	},
 	{
 		"a label goes back to a version that was recalled", "commit/recall.go",
@@ -802,7 +849,8 @@ var mutants = []mutant{
 	},
 	{
 		"a version is deleted, and programs get a recalled one", "commit/recall.go",
-		"	if err != nil || !recalled[prompt.Production] {", "	if err != nil || !recalled[prompt.Production] || true {",
+		"	if err != nil || !recalled[prompt.Production] {",
+		"	if err != nil || !recalled[prompt.Production] || true {",
 	},
 	{
 		"a label is put on a version that was recalled", "commit/rules.go",
@@ -810,7 +858,8 @@ var mutants = []mutant{
 	},
 	{
 		"programs get a recalled version by its number", "query/versions.go",
-		"	if err == nil && v.ShownVersion.Recall != nil && !want.History {", "	if err == nil && v.ShownVersion.Recall != nil && false && !want.History {",
+		"	if err == nil && v.ShownVersion.Recall != nil && !want.History {",
+		"	if err == nil && v.ShownVersion.Recall != nil && false && !want.History {",
 	},
 	{
 		"a backup forgets recalls", "backup/library_backup.go",
@@ -818,7 +867,8 @@ var mutants = []mutant{
 	},
 	{
 		"a backup has half of a recall that comes meanwhile", "backup/library_backup.go",
-		"	return all, err == nil && now != nil && slices.Equal(now.Recalled, c.Recalled), err", "	return all, err == nil && now != nil, err",
+		"	return all, err == nil && now != nil && slices.Equal(now.Recalled, c.Recalled), err",
+		"	return all, err == nil && now != nil, err",
 	},
 	{
 		"an edit of a collection overwrites the one that came before it", "accounts/collections.go",
@@ -830,7 +880,8 @@ var mutants = []mutant{
 	},
 	{
 		"an owner has any number of collections", "accounts/collections.go",
-		"	if isNew && len(rows) >= prompt.MaxCollections {", "	if false && isNew && len(rows) >= prompt.MaxCollections {",
+		"	if isNew && len(rows) >= prompt.MaxCollections {",
+		"	if false && isNew && len(rows) >= prompt.MaxCollections {",
 	},
 	{
 		"a private collection is shown to others", "../library/collections.go",
@@ -842,7 +893,8 @@ var mutants = []mutant{
 	},
 	{
 		"a recalled skill hides its collection", "../library/collections.go",
-		"			case fault.Of(err) == fault.NotFound, fault.Of(err) == fault.Gone: // or recalled just now", "			case fault.Of(err) == fault.NotFound:",
+		"			case fault.Of(err) == fault.NotFound, fault.Of(err) == fault.Gone: // or recalled just now",
+		"			case fault.Of(err) == fault.NotFound:",
 	},
 	{
 		"an author of a workspace changes its public collections", "../library/collections.go",

@@ -212,7 +212,8 @@ func (m mutant) explored() bool { return slices.Contains(harmony, m) || slices.C
 // test runs the tests that m is for, up to the first that fails, whose name it returns with what
 // was printed. Of another package than promptdb it runs those that need nothing but the copy.
 func test(ctx context.Context, dir string, m mutant, limit time.Duration, flags ...string) (failed, out string) {
-	args := append([]string{"test", "-v", "-count=1", "-failfast", "-timeout=" + limit.String(), "./" + m.pkg()}, flags...)
+	args := append([]string{"test", "-v", "-count=1", "-failfast", "-timeout=" + limit.String(), "./" + m.pkg()},
+		flags...)
 	switch {
 	case slices.Contains(unbounded, m):
 		args = append(args, "-run=^TestBounds$")

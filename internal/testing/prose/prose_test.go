@@ -25,8 +25,9 @@ var dialect = map[string]*regexp.Regexp{
 	"behind":  regexp.MustCompile(`(?i)\bbehind\b`),
 	"is to":   regexp.MustCompile(`(?i)\b(is|are|was|were) to\b`),
 	"so many": regexp.MustCompile(`(?i)\bso many\b`),
-	"who, what": regexp.MustCompile(`(?im)(^|[.;:,(] +|\b(and|or|for|of|by|to|that|with|from|as|than|but|where|if|in) )` +
-		`(who|what|whoever|whatever) (is|are|was|has|had|have|may|can|must|does|do|did|will|would|[a-z]+s|[a-z]+ed)\b`),
+	"who, what": regexp.MustCompile(
+		`(?im)(^|[.;:,(] +|\b(and|or|for|of|by|to|that|with|from|as|than|but|where|if|in) )` +
+			`(who|what|whoever|whatever) (is|are|was|has|had|have|may|can|must|does|do|did|will|would|[a-z]+s|[a-z]+ed)\b`),
 }
 
 // most is how often each may stand in each kind of text. An author who removes one lowers the
@@ -48,7 +49,8 @@ func TestDialectFalls(t *testing.T) {
 			return err
 		}
 		if d.IsDir() {
-			if path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"node_modules", "testdata", "bin", "dist"}, d.Name())) {
+			if path != root && (strings.HasPrefix(d.Name(), ".") ||
+				slices.Contains([]string{"node_modules", "testdata", "bin", "dist"}, d.Name())) {
 				return fs.SkipDir
 			}
 			return nil
@@ -69,16 +71,20 @@ func TestDialectFalls(t *testing.T) {
 		}
 		return nil
 	}))
-	require.NoError(t, read(texts, "the API", filepath.Join(root, "internal/prompthub/doors/api/testdata/openapi.json")))
+	require.NoError(t, read(texts, "the API",
+		filepath.Join(root, "internal/prompthub/doors/api/testdata/openapi.json")))
 	for kind, all := range texts {
 		for word, pattern := range dialect {
 			var found []string
 			for _, p := range all {
 				for _, at := range pattern.FindAllStringIndex(p.text, -1) {
-					found = append(found, p.file+": "+strings.ReplaceAll(p.text[max(at[0]-30, 0):min(at[1]+30, len(p.text))], "\n", " "))
+					found = append(found, p.file+": "+
+						strings.ReplaceAll(p.text[max(at[0]-30, 0):min(at[1]+30, len(p.text))], "\n", " "))
 				}
 			}
-			assert.Equal(t, most[kind][word], len(found), "%q in %s: more than there were, write it in plain English; fewer, lower the number here:\n%s", word, kind, strings.Join(found, "\n"))
+			assert.Equal(t, most[kind][word], len(found),
+				"%q in %s: more than there were, write it in plain English; fewer, lower the number here:\n%s", word,
+				kind, strings.Join(found, "\n"))
 		}
 	}
 }

@@ -73,18 +73,27 @@ func (c template) messages(source string, d data) string {
 
 // own are templates for where no specification is at hand.
 var own = []template{
-	{Name: "text", Template: "---\nmodel: m\ninput:\n  default:\n    who: you\n---\nHello {{who}}!\n", Tests: make([]struct {
-		Desc string
-		Data data
-	}, 1)},
-	{Name: "roles", Template: "{{role \"system\"}}Be {{mood}}.\n{{history}}{{role \"user\"}}Hi\n", Data: data{Input: map[string]any{"mood": "kind"}}, Tests: make([]struct {
-		Desc string
-		Data data
-	}, 1)},
-	{Name: "logic", Template: "{{#each list}}{{this}},{{/each}}{{#if no}}x{{else}}y{{/if}}", Data: data{Input: map[string]any{"list": []any{"a", "b"}}}, Tests: make([]struct {
-		Desc string
-		Data data
-	}, 1)},
+	{
+		Name: "text", Template: "---\nmodel: m\ninput:\n  default:\n    who: you\n---\nHello {{who}}!\n",
+		Tests: make([]struct {
+			Desc string
+			Data data
+		}, 1),
+	},
+	{
+		Name: "roles", Template: "{{role \"system\"}}Be {{mood}}.\n{{history}}{{role \"user\"}}Hi\n",
+		Data: data{Input: map[string]any{"mood": "kind"}}, Tests: make([]struct {
+			Desc string
+			Data data
+		}, 1),
+	},
+	{
+		Name: "logic", Template: "{{#each list}}{{this}},{{/each}}{{#if no}}x{{else}}y{{/if}}",
+		Data: data{Input: map[string]any{"list": []any{"a", "b"}}}, Tests: make([]struct {
+			Desc string
+			Data data
+		}, 1),
+	},
 }
 
 // TestSpecification: a template comes back as it was, and written anew it renders the same. Where

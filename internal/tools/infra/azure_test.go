@@ -59,7 +59,8 @@ func TestProject(t *testing.T) {
 
 	require.Len(t, p.Services, 1)
 	api := p.Services["api"]
-	require.Contains(t, string(content(t, "infra/modules/app.bicep")), "'azd-service-name': 'api'", "azd finds the function app by this tag")
+	require.Contains(t, string(content(t, "infra/modules/app.bicep")), "'azd-service-name': 'api'",
+		"azd finds the function app by this tag")
 	require.Equal(t, "function", api.Host)
 	require.NotNil(t, api.RemoteBuild)
 	require.False(t, *api.RemoteBuild, "a build in Azure would look for Python")
@@ -70,7 +71,10 @@ func TestHooksRunWhatExists(t *testing.T) {
 	t.Parallel()
 	var p project
 	require.NoError(t, yaml.UnmarshalWithOptions(content(t, "azure.yaml"), &p, yaml.Strict()))
-	for _, h := range []hook{p.Hooks.Preprovision, p.Hooks.Postprovision, p.Hooks.Postdeploy, p.Hooks.Postdown, p.Services["api"].Hooks.Prepackage} {
+	for _, h := range []hook{
+		p.Hooks.Preprovision, p.Hooks.Postprovision, p.Hooks.Postdeploy, p.Hooks.Postdown,
+		p.Services["api"].Hooks.Prepackage,
+	} {
 		require.Equal(t, "sh", h.Posix.Shell)
 		require.Equal(t, "pwsh", h.Windows.Shell)
 		require.Equal(t, h.Posix.Run, h.Windows.Run)
@@ -84,11 +88,15 @@ func TestMisspelledKeysAreFound(t *testing.T) {
 	t.Parallel()
 	text := string(content(t, "azure.yaml"))
 	for _, f := range []struct{ from, to string }{
-		{"prepackage:", "prepackge:"}, {"preprovision:", "preprovison:"}, {"remoteBuild:", "remotebuild_:"}, {"posix:", "posx:"},
+		{"prepackage:", "prepackge:"},
+		{"preprovision:", "preprovison:"},
+		{"remoteBuild:", "remotebuild_:"},
+		{"posix:", "posx:"},
 	} {
 		require.Contains(t, text, f.from)
 		var p project
-		require.Error(t, yaml.UnmarshalWithOptions([]byte(strings.Replace(text, f.from, f.to, 1)), &p, yaml.Strict()), f.to)
+		require.Error(t, yaml.UnmarshalWithOptions([]byte(strings.Replace(text, f.from, f.to, 1)), &p, yaml.Strict()),
+			f.to)
 	}
 }
 
@@ -99,7 +107,8 @@ func TestDeploymentsAreExamined(t *testing.T) {
 	projects, err := filepath.Glob(filepath.Join(root, "apps", "*", "azure.yaml"))
 	require.NoError(t, err)
 	require.NotEmpty(t, projects)
-	want := map[string]string{"azure.yaml": "go run ./infra/hook postdeploy && go run ./handler doctor"} // the hook waits
+	// the hook waits
+	want := map[string]string{"azure.yaml": "go run ./infra/hook postdeploy && go run ./handler doctor"}
 	for _, path := range projects {
 		name, err := filepath.Rel(root, path)
 		require.NoError(t, err)
@@ -108,6 +117,7 @@ func TestDeploymentsAreExamined(t *testing.T) {
 	for path, run := range want {
 		var p project
 		require.NoError(t, yaml.UnmarshalWithOptions(content(t, path), &p, yaml.Strict()), path)
-		require.Equal(t, hook{Posix: command{Shell: "sh", Run: run}, Windows: command{Shell: "pwsh", Run: run}}, p.Hooks.Postdeploy, path)
+		require.Equal(t, hook{Posix: command{Shell: "sh", Run: run}, Windows: command{Shell: "pwsh", Run: run}},
+			p.Hooks.Postdeploy, path)
 	}
 }

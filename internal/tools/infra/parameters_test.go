@@ -125,14 +125,18 @@ func (p parameter) takes(value any) error {
 var variables = regexp.MustCompile(`\$\{([A-Z_]+)(?:=([^}]*))?\}`)
 
 // given are the variables that azd itself sets.
-var given = map[string]string{"AZURE_ENV_NAME": "my-prompts", "AZURE_LOCATION": "westeurope", "AZURE_PRINCIPAL_ID": "p", "AZURE_PRINCIPAL_TYPE": "User"}
+var given = map[string]string{
+	"AZURE_ENV_NAME": "my-prompts", "AZURE_LOCATION": "westeurope", "AZURE_PRINCIPAL_ID": "p",
+	"AZURE_PRINCIPAL_TYPE": "User",
+}
 
 // TestDocumentedValues holds that azd can make parameters of every value that docs/deploy.md shows,
 // and of none.
 func TestDocumentedValues(t *testing.T) {
 	t.Parallel()
 	examples := make(map[string]string)
-	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\|[^|]*\\| `([^`]+)` \\|").FindAllStringSubmatch(string(content(t, "docs/deploy.md")), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\|[^|]*\\| `([^`]+)` \\|").FindAllStringSubmatch(
+		string(content(t, "docs/deploy.md")), -1) {
 		examples[m[1]] = m[2]
 	}
 	shown := make(map[string]bool)
@@ -146,7 +150,8 @@ func TestDocumentedValues(t *testing.T) {
 		}
 		if !errors.Is(err, errUnset) {
 			require.NoError(t, err, name)
-			require.Equal(t, strings.Trim(p.fallback, "'"), fmt.Sprint(value), "%s: the default of the variable is that of the parameter", name)
+			require.Equal(t, strings.Trim(p.fallback, "'"), fmt.Sprint(value),
+				"%s: the default of the variable is that of the parameter", name)
 		}
 		example := examples[variable[1]]
 		require.NotEmpty(t, example, "docs/deploy.md shows no value of %s", variable[1])

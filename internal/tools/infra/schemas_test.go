@@ -39,7 +39,8 @@ func TestBundledSchemas(t *testing.T) {
 	for _, d := range documents[:3] {
 		validate(t, dir, d)
 	}
-	wrong, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"version": "2.0", "customHandler": {"description": {"defaultExecutablePath": 7}}}`))
+	wrong, err := jsonschema.UnmarshalJSON(
+		strings.NewReader(`{"version": "2.0", "customHandler": {"description": {"defaultExecutablePath": 7}}}`))
 	require.NoError(t, err)
 	require.Error(t, compile(t, filepath.Join(dir, "host.json")).Validate(wrong))
 }
@@ -65,7 +66,8 @@ func validate(t *testing.T, dir string, d document) {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 		require.NoError(t, err, file)
 		if handler, ok := document.(map[string]any)["customHandler"].(map[string]any); ok {
-			delete(handler, "enableProxyingHttpRequest") // which Microsoft's samples have, and the schema does not know yet
+			// which Microsoft's samples have, and the schema does not know yet
+			delete(handler, "enableProxyingHttpRequest")
 		}
 		require.NoError(t, schema.Validate(document), file)
 	}

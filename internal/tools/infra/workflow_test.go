@@ -85,7 +85,8 @@ func TestWorkflowsMayLittle(t *testing.T) {
 			require.Equal(t, w.Permissions["id-token"] == "write", j.Environment != "",
 				"%s: who signs in to Azure does it from a protected environment", name)
 			for _, s := range j.Steps {
-				require.NotContains(t, s.Run, "${{", "%s: an expression in a script is an injection waiting for its input", name)
+				require.NotContains(t, s.Run, "${{",
+					"%s: an expression in a script is an injection waiting for its input", name)
 			}
 		}
 	}
@@ -219,13 +220,17 @@ func TestEveryPinIsWatched(t *testing.T) {
 	for _, u := range config.Updates {
 		watched[u.Ecosystem] = append(watched[u.Ecosystem], u.Directories...)
 	}
-	for ecosystem, pins := range map[string]struct{ file, by string }{"gomod": {"go.mod", "require"}, "npm": {"package.json", `ependencies"`}, "docker-compose": {"compose.yml", "image: "}} {
+	for ecosystem, pins := range map[string]struct{ file, by string }{
+		"gomod": {"go.mod", "require"},
+		"npm":   {"package.json", `ependencies"`}, "docker-compose": {"compose.yml", "image: "},
+	} {
 		var have []string
 		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() != "." && d.Name() != ".." && strings.HasPrefix(d.Name(), ".")):
+			case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" ||
+				d.Name() != "." && d.Name() != ".." && strings.HasPrefix(d.Name(), ".")):
 				return filepath.SkipDir
 			case d.Name() != pins.file:
 				return nil

@@ -39,7 +39,8 @@ func newBleve(dir string, words query.MatchQueryOperator) (*engine, error) {
 				m.SetOperator(words)
 				return m
 			}
-			r := bleve.NewSearchRequestOptions(bleve.NewDisjunctionQuery(in("title", 10), in("text", 1)), limit, 0, false)
+			r := bleve.NewSearchRequestOptions(bleve.NewDisjunctionQuery(in("title", 10), in("text", 1)),
+				limit, 0, false)
 			r.Fields = []string{"title"}
 			r.Highlight = bleve.NewHighlight()
 			r.Highlight.AddField("text")

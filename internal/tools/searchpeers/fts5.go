@@ -22,7 +22,8 @@ func newFTS5(ctx context.Context, dir, operator string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := db.ExecContext(ctx, `CREATE VIRTUAL TABLE prompts USING fts5(title, text, tokenize = 'porter unicode61 remove_diacritics 2')`); err != nil {
+	if _, err := db.ExecContext(ctx,
+		`CREATE VIRTUAL TABLE prompts USING fts5(title, text, tokenize = 'porter unicode61 remove_diacritics 2')`); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	find, err := db.PrepareContext(ctx, `SELECT title, snippet(prompts, 1, '', '', '…', 20) FROM prompts WHERE prompts MATCH ? ORDER BY bm25(prompts, 10, 1) LIMIT ?`)
@@ -56,7 +57,8 @@ func insert(ctx context.Context, db *sql.DB, ps []prompt) error {
 		return err
 	}
 	for _, p := range ps {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO prompts (title, text) VALUES (?, ?)`, p.Title, p.Text); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO prompts (title, text) VALUES (?, ?)`,
+			p.Title, p.Text); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
@@ -65,7 +67,9 @@ func insert(ctx context.Context, db *sql.DB, ps []prompt) error {
 
 // matching makes a query of FTS5 of words, of which the last may be a beginning.
 func matching(q, operator string) string {
-	words := strings.FieldsFunc(q, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(q, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+	})
 	var all []string
 	for _, word := range words {
 		all = append(all, fmt.Sprintf("%q", word))

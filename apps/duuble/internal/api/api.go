@@ -40,15 +40,16 @@ type Config struct {
 	Discussions *discussions.Service
 	Pictures    *pictures.Service
 	Streams     *stream.Service
-	Site        string                      // the address before the paths of links that people send; "" if it is not known
-	VoteMin     int                         // how many votes are counted together
-	Ready       func(context.Context) error // asks the storage for something
-	Admission   *httpjson.Admission
-	Origins     httpjson.Origins // none where there are none
-	Log         *slog.Logger
-	Now         func() time.Time
-	Telemetry   *telemetry.Telemetry // nil collects nothing
-	Version     string
+	// the address before the paths of links that people send; "" if it is not known
+	Site      string
+	VoteMin   int                         // how many votes are counted together
+	Ready     func(context.Context) error // asks the storage for something
+	Admission *httpjson.Admission
+	Origins   httpjson.Origins // none where there are none
+	Log       *slog.Logger
+	Now       func() time.Time
+	Telemetry *telemetry.Telemetry // nil collects nothing
+	Version   string
 }
 
 // The pages to which links of hubs lead, before their tokens.
@@ -73,7 +74,10 @@ func New(c Config) http.Handler {
 
 // Bounds returns the bounds of all routes by their operation ids.
 func Bounds() map[string]openapi.Bound {
-	a, _ := build(Config{People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{}, Discussions: &discussions.Service{}})
+	a, _ := build(Config{
+		People: &people.Service{}, Posts: &posts.Service{}, Hubs: &hubs.Service{},
+		Discussions: &discussions.Service{},
+	})
 	return a.service.Bounds()
 }
 
@@ -121,9 +125,11 @@ func (m routes) handler() http.Handler {
 func build(c Config) (*api, routes) {
 	a := &api{Config: c}
 	a.service = openapi.Service[visit]{
-		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Ready,
+		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry,
+		Version: c.Version, Ready: c.Ready,
 		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`},
-		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: assets.MaxBytes, Identify: a.identify, LogKey: session.LogKey,
+		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: assets.MaxBytes,
+		Identify: a.identify, LogKey: session.LogKey,
 		Secret: func(method, path string) bool {
 			return method == http.MethodPost && strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/dev/")
 		},
@@ -192,7 +198,9 @@ const (
 
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
-func route[I, O any](a *api, who openapi.Access, bound Bound, op huma.Operation, act func(context.Context, visit, *I) (*O, error)) {
+func route[I, O any](a *api, who openapi.Access, bound Bound, op huma.Operation,
+	act func(context.Context, visit, *I) (*O, error),
+) {
 	openapi.Route(&a.service, who, openapi.Bound(bound), op, act)
 }
 
@@ -207,7 +215,8 @@ type visit struct {
 // site can have, and for no other client: a proxy may pass on what a client claims to be.
 func isLocal(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && from.Addr().Unmap().IsLoopback() && len(r.Header.Values("X-Forwarded-For")) == 0 && auth.FromHere(r)
+	return err == nil && from.Addr().Unmap().IsLoopback() && len(r.Header.Values("X-Forwarded-For")) == 0 &&
+		auth.FromHere(r)
 }
 
 // identify returns a request and the search for its session, nil for a guest. Requests

@@ -35,15 +35,21 @@ func TestGuests(t *testing.T) {
 			continue
 		}
 		for _, token := range []string{"", "x", "eyJhbGciOiJub25lIn0.e30."} {
-			status, p := w.ask(strings.ToUpper(o.Method), path, token, map[bool]string{true: `{"x":`}[op["requestBody"] != nil])
+			status, p := w.ask(strings.ToUpper(o.Method), path, token,
+				map[bool]string{true: `{"x":`}[op["requestBody"] != nil])
 			require.Equal(t, 401, status, "%s %s", o.Method, path)
-			require.Equal(t, map[bool]string{true: "UNAUTHENTICATED", false: "INVALID_TOKEN"}[token == ""], p["code"], path)
+			require.Equal(t, map[bool]string{true: "UNAUTHENTICATED", false: "INVALID_TOKEN"}[token == ""],
+				p["code"], path)
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true, "get-ready": true, "get-openapi": true,
-		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-reposts": true, "list-shares": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
-		"get-default-feed": true, "list-followers": true, "list-following": true, "list-comments": true, "list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true, "get-link": true, "get-asset-content": true,
+		"request-code": true, "verify-code": true, "get-dev-code": true, "refresh": true, "get-health": true,
+		"get-ready": true, "get-openapi": true,
+		"get-profile": true, "get-profile-by-name": true, "list-posts": true, "get-post": true, "list-reposts": true,
+		"list-shares": true, "list-user-posts": true, "get-vote-summary": true, "get-vote-distribution": true,
+		"get-default-feed": true, "list-followers": true, "list-following": true, "list-comments": true,
+		"list-replies": true, "get-hub": true, "get-hub-by-link": true, "get-invitation": true,
+		"get-link": true, "get-asset-content": true,
 	}, open)
 }
 
@@ -103,7 +109,8 @@ func (w *world) story(do func(step)) {
 		w.invite(ann, hub, number(60+n))
 		w.enrol(ann, w.hub(ann, "One of many"), number(2), bob)
 	}
-	_, locked := w.ask("POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
+	_, locked := w.ask("POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["`+
+		hub+`"],"slider":{"text":"x"}}`)
 	lockedID := locked["postId"].(string)
 	for range 20 {
 		w.ask("POST", "/posts", bob, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"x"}}`)
@@ -112,7 +119,10 @@ func (w *world) story(do func(step)) {
 	for i := range 20 {
 		otherID, other, _ := w.person(number(100+i), fmt.Sprintf("Talks%d", i))
 		blockedID, _, _ := w.person(number(200+i), fmt.Sprintf("Blocked%d", i))
-		for path, who := range map[string]string{"/users/" + annID + "/follow": other, "/users/" + otherID + "/follow": bob, "/users/" + blockedID + "/block": bob} {
+		for path, who := range map[string]string{
+			"/users/" + annID + "/follow":   other,
+			"/users/" + otherID + "/follow": bob, "/users/" + blockedID + "/block": bob,
+		} {
 			status, _ := w.ask("PUT", path, who, "")
 			require.Equal(w.t, 200, status)
 		}
@@ -148,7 +158,8 @@ func (w *world) story(do func(step)) {
 	status, begun := w.ask("POST", "/assets", ann, newAsset)
 	require.Equal(w.t, 201, status, begun)
 	pending := "/assets/" + begun["assetId"].(string)
-	face, ofPost, ofComment, ofMessage, ofHub, ofOther := w.picture(ann, "profile"), w.picture(ann, "post"), w.picture(bob, "comment"), w.picture(erma, "message"), w.picture(ann, "hub"), w.picture(ann, "hub")
+	face, ofPost, ofComment, ofMessage, ofHub, ofOther := w.picture(ann, "profile"), w.picture(ann, "post"),
+		w.picture(bob, "comment"), w.picture(erma, "message"), w.picture(ann, "hub"), w.picture(ann, "hub")
 	wordy := "" // a name with as many words as there can be
 	for i := range 34 {
 		wordy += fmt.Sprintf(" %02d", i)
@@ -160,15 +171,25 @@ func (w *world) story(do func(step)) {
 		{"get-health", "GET", "/health", "", "", 200, ""},
 		{"get-openapi", "GET", "/openapi.json", "", "", 200, ""},
 		{"get-ready", "GET", "/ready", "", "", 200, ""},
-		{"request-code", "POST", "/auth/otp/request", "", `{"channel":"sms","destination":"` + number(2) + `","purpose":"sign_in"}`, 202, ""},
+		{"request-code", "POST", "/auth/otp/request", "", `{"channel":"sms","destination":"` + number(2) +
+			`","purpose":"sign_in"}`, 202, ""},
 		{"get-dev-code", "GET", "/dev/otp/" + challenge, "", "", 200, ""},
-		{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + challenge + `","code":"` + code + `"}`, 200, ""},
-		{"verify-code", "POST", "/auth/otp/verify", "", `{"challengeId":"` + known + `","code":"` + again + `"}`, 200, ""},
+		{
+			"verify-code", "POST", "/auth/otp/verify", "",
+			`{"challengeId":"` + challenge + `","code":"` + code + `"}`, 200, "",
+		},
+		{
+			"verify-code", "POST", "/auth/otp/verify", "",
+			`{"challengeId":"` + known + `","code":"` + again + `"}`, 200, "",
+		},
 		{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + refresh + `"}`, 200, ""},
 		{"list-sessions", "GET", "/auth/sessions", ann, "", 200, ""},
 		{"end-session", "DELETE", "/auth/sessions/x", ann, "", 204, ""},
 		{"get-onboarding", "GET", "/onboarding", ann, "", 200, ""},
-		{"put-basics", "PUT", "/onboarding/profile-basics", newcomer, `{"username":"Carol","fullName":"Carol"}`, 200, ""},
+		{
+			"put-basics", "PUT", "/onboarding/profile-basics", newcomer,
+			`{"username":"Carol","fullName":"Carol"}`, 200, "",
+		},
 		{"accept-terms", "POST", "/onboarding/terms", newcomer, `{"termsVersion":"1","privacyVersion":"1"}`, 200, ""},
 		{"get-me", "GET", "/users/me", ann, "", 200, ""},
 		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"bio":"x"}`, 200, ""},
@@ -179,7 +200,10 @@ func (w *world) story(do func(step)) {
 		{"get-asset", "GET", pending, ann, "", 200, ""},
 		{"get-asset-content", "GET", pending + "/content", ann, "", 200, ""},
 		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"profileAssetId":"` + face + `"}`, 200, ""},
-		{"patch-profile", "PATCH", "/users/me/profile", ann, `{"profileAssetId":"` + begun["assetId"].(string) + `"}`, 200, ""},
+		{
+			"patch-profile", "PATCH", "/users/me/profile", ann,
+			`{"profileAssetId":"` + begun["assetId"].(string) + `"}`, 200, "",
+		},
 		{"get-asset-content", "GET", pending + "/content?size=small", bob, "", 200, ""},
 		{"get-profile", "GET", "/users/" + annID, bob, "", 200, ""},
 		{"get-profile-by-name", "GET", "/users/by-username/ann", bob, "", 200, ""},
@@ -187,10 +211,14 @@ func (w *world) story(do func(step)) {
 		{"create-post", "POST", "/posts", ann, `{"thoughtText":"x"}`, 201, ""},
 		{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
 		{"create-post", "POST", "/posts", ann, `{"thoughtText":"y"}`, 201, "k"},
-		{"create-post", "POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["` + hub + `"],"article":{"kind":"media","assetId":"` + ofPost + `"}}`, 201, ""},
+		{"create-post", "POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["` + hub +
+			`"],"article":{"kind":"media","assetId":"` + ofPost + `"}}`, 201, ""},
 		{"get-asset-content", "GET", "/assets/" + ofPost + "/content", bob, "", 200, ""},
 		{"repost", "POST", "/posts/" + id + "/repost", bob, `{"thoughtText":"x"}`, 201, ""},
-		{"repost", "POST", "/posts/" + id + "/repost", bob, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "r1"},
+		{
+			"repost", "POST", "/posts/" + id + "/repost", bob,
+			`{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "r1",
+		},
 		{"list-reposts", "GET", "/posts/" + id + "/reposts", carol, "", 200, ""},
 		{"share", "POST", "/posts/" + shared + "/share", bob, `{"note":"x"}`, 201, "s1"},
 		{"share-to-hubs", "POST", "/posts/" + shared + "/share/hubs", bob, `{"hubIds":["` + hub + `"]}`, 201, "s2"},
@@ -204,14 +232,18 @@ func (w *world) story(do func(step)) {
 		{"get-vote-summary", "GET", "/posts/" + id + "/vote/summary", bob, "", 200, ""},
 		{"get-vote-distribution", "GET", "/posts/" + id + "/vote/distribution", bob, "", 200, ""},
 		{"list-my-votes", "GET", "/users/me/votes", ann, "", 200, ""},
-		{"create-post", "POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["` + hub + `"],"slider":{"text":"x"}}`, 201, "h"},
+		{"create-post", "POST", "/posts", ann, `{"visibility":"public_hub","hubIds":["` + hub +
+			`"],"slider":{"text":"x"}}`, 201, "h"},
 		{"list-posts", "GET", "/posts?hubId=" + hub, ann, "", 200, ""},
 		{"get-post", "GET", "/posts/" + lockedID, bob, "", 200, ""},
 		{"vote", "POST", "/posts/" + lockedID + "/vote", bob, `{"position":"left"}`, 201, ""},
 		{"get-hub-votes", "GET", "/posts/" + lockedID + "/vote/hubs", bob, "", 200, ""},
 		{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x"}`, 201, ""},
 		{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"text":"x"}`, 201, "c"},
-		{"create-comment", "POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r"},
+		{
+			"create-comment", "POST", "/posts/" + id + "/comments", bob,
+			`{"text":"x","parentCommentId":"` + comment + `"}`, 201, "r",
+		},
 		{"create-comment", "POST", "/posts/" + lockedID + "/comments", bob, `{"assetId":"` + ofComment + `"}`, 201, ""},
 		{"get-asset-content", "GET", "/assets/" + ofComment + "/content", ann, "", 200, ""},
 		{"list-comments", "GET", "/posts/" + id + "/comments", bob, "", 200, ""},
@@ -239,13 +271,21 @@ func (w *world) story(do func(step)) {
 		{"read-notification", "POST", "/notifications/", ann, "", 204, ""},
 		{"read-all-notifications", "POST", "/notifications/read-all", ann, "", 204, ""},
 		{"get-hub-settings", "GET", "/hubs/" + hub + "/notification-settings", erma, "", 200, ""},
-		{"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma, `{"contentMuted":true,"mutedUntil":null}`, 200, ""},
+		{
+			"put-hub-settings", "PUT", "/hubs/" + hub + "/notification-settings", erma,
+			`{"contentMuted":true,"mutedUntil":null}`, 200, "",
+		},
 		{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID + `"}`, 201, ""},
 		{"report", "POST", "/reports", erma, `{"reason":"spam","userId":"` + annID + `"}`, 201, ""},
 		{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 201, ""},
 		{"report", "POST", "/reports", erma, `{"reason":"spam","hubId":"` + hub + `"}`, 200, ""},
-		{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID + `","commentId":"` + said + `"}`, 201, ""},
-		{"report", "POST", "/reports", erma, strings.NewReplacer("/hubs/", `{"reason":"spam","hubId":"`, "/discussions/", `","discussionId":"`).Replace(talk) + `","messageId":"` + message + `"}`, 201, ""},
+		{"report", "POST", "/reports", erma, `{"reason":"spam","postId":"` + lockedID +
+			`","commentId":"` + said + `"}`, 201, ""},
+		{
+			"report", "POST", "/reports", erma,
+			strings.NewReplacer("/hubs/", `{"reason":"spam","hubId":"`, "/discussions/", `","discussionId":"`).Replace(
+				talk) + `","messageId":"` + message + `"}`, 201, "",
+		},
 		{"list-reports", "GET", "/admin/reports", manager, "", 200, ""},
 		{"delete-reported", "POST", "/admin/reports/", manager, "", 200, ""},
 		{"delete-reported", "POST", "/admin/reports/", manager, "", 200, ""},
@@ -253,8 +293,14 @@ func (w *world) story(do func(step)) {
 		{"suspend", "PUT", "/admin/users/" + ermaID + "/suspension", manager, `{"days":7,"reason":"spam"}`, 200, ""},
 		{"get-suspension", "GET", "/admin/users/" + ermaID + "/suspension", manager, "", 200, ""},
 		{"end-suspension", "DELETE", "/admin/users/" + ermaID + "/suspension", manager, "", 204, ""},
-		{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":1,"isActive":true}`, 200, ""},
-		{"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager, `{"displayOrder":2,"isActive":true}`, 200, ""},
+		{
+			"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager,
+			`{"displayOrder":1,"isActive":true}`, 200, "",
+		},
+		{
+			"put-default-user", "PUT", "/admin/default-feed/" + bobID, manager,
+			`{"displayOrder":2,"isActive":true}`, 200, "",
+		},
 		{"list-default-feed", "GET", "/admin/default-feed", manager, "", 200, ""},
 		{"get-default-feed", "GET", "/feed/default", carol, "", 200, ""},
 		{"get-home", "GET", "/feed/home", newcomer, "", 200, ""},
@@ -265,7 +311,10 @@ func (w *world) story(do func(step)) {
 		{"list-saved-discussions", "GET", "/users/me/saved-discussions", bob, "", 200, ""},
 		{"get-discussion", "GET", talk, erma, "", 200, ""},
 		{"create-message", "POST", talk + "/messages", erma, `{"text":"x"}`, 201, ""},
-		{"create-message", "POST", talk + "/messages", erma, `{"text":"x","parentMessageId":"` + message + `"}`, 201, "m"},
+		{
+			"create-message", "POST", talk + "/messages", erma,
+			`{"text":"x","parentMessageId":"` + message + `"}`, 201, "m",
+		},
 		{"create-message", "POST", talk + "/messages", erma, `{"assetId":"` + ofMessage + `"}`, 201, ""},
 		{"get-asset-content", "GET", "/assets/" + ofMessage + "/content", bob, "", 200, ""},
 		{"delete-message", "DELETE", talk + "/messages/", erma, "", 204, ""},
@@ -281,9 +330,15 @@ func (w *world) story(do func(step)) {
 		{"restore-post", "POST", "/posts/" + lockedID + "/restore", ann, "", 200, ""},
 		{"remove-post", "DELETE", "/admin/posts/" + lockedID, manager, "", 204, ""},
 		{"restore-any-post", "POST", "/admin/posts/" + lockedID + "/restore", manager, "", 204, ""},
-		{"create-hub", "POST", "/hubs", ann, `{"name":"` + wordy + `","customLink":"tea","profileAssetId":"` + ofHub + `"}`, 201, ""},
+		{
+			"create-hub", "POST", "/hubs", ann,
+			`{"name":"` + wordy + `","customLink":"tea","profileAssetId":"` + ofHub + `"}`, 201, "",
+		},
 		{"get-hub", "GET", "/hubs/" + hub, ann, "", 200, ""},
-		{"patch-hub", "PATCH", "/hubs/" + hub, ann, `{"name":"` + wordy + `","customLink":"tea-2","profileAssetId":"` + ofOther + `"}`, 200, ""},
+		{
+			"patch-hub", "PATCH", "/hubs/" + hub, ann,
+			`{"name":"` + wordy + `","customLink":"tea-2","profileAssetId":"` + ofOther + `"}`, 200, "",
+		},
 		{"get-asset-content", "GET", "/assets/" + ofOther + "/content", "", "", 200, ""},
 		{"get-hub-by-link", "GET", "/hubs/by-link/tea-2", ann, "", 200, ""},
 		{"list-my-hubs", "GET", "/users/me/hubs", bob, "", 200, ""},
@@ -334,7 +389,9 @@ func (w *world) story(do func(step)) {
 			at := slices.IndexFunc(items(all), func(r map[string]any) bool { // the newest, or of a comment or a message
 				return c.id == "decide-report" || r["commentId"] != nil || r["messageId"] != nil
 			})
-			c.path += items(all)[at]["reportId"].(string) + map[string]string{"decide-report": "/decide", "delete-reported": "/delete"}[c.id]
+			c.path += items(all)[at]["reportId"].(string) + map[string]string{
+				"decide-report": "/decide", "delete-reported": "/delete",
+			}[c.id]
 		}
 		if strings.HasSuffix(c.path, "/messages/") { // the newest
 			_, all := w.ask("GET", strings.TrimSuffix(c.path, "/"), erma, "")
@@ -418,12 +475,24 @@ func TestHostile(t *testing.T) {
 	}{
 		{"POST", "/auth/otp/request", "", `{"channel":`, 400, "MALFORMED"},
 		{"POST", "/auth/otp/request", "", `{"channel":"sms","channel":"sms"}`, 400, "MALFORMED"},
-		{"POST", "/auth/otp/request", "", `{"channel":"sms","destination":"600000001","purpose":"sign_in"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/auth/otp/request", "", `{"channel":"mail","destination":"+34600000001","purpose":"sign_in"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/auth/otp/request", "", `{"channel":"sms","destination":"+34600000001","purpose":"sign_in","x":1}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/auth/otp/request", "", `{"channel":"sms","destination":"600000001","purpose":"sign_in"}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/auth/otp/request", "", `{"channel":"mail","destination":"+34600000001","purpose":"sign_in"}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/auth/otp/request", "", `{"channel":"sms","destination":"+34600000001","purpose":"sign_in","x":1}`,
+			422, "VALIDATION_ERROR",
+		},
 		{"POST", "/auth/otp/request", "", strings.Repeat(" ", 70<<10), 413, "BODY_TOO_LARGE"},
 		{"POST", "/auth/otp/verify", "", `{"challengeId":"x","code":"123456"}`, 401, "OTP_EXPIRED"},
-		{"POST", "/auth/otp/verify", "", `{"challengeId":"x","code":"123456","device":"a\u0000"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/auth/otp/verify", "", `{"challengeId":"x","code":"123456","device":"a\u0000"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"GET", "/dev/otp/x", "", "", 404, "CODE_NOT_FOUND"},
 		{"POST", "/auth/refresh", "", `{"refreshToken":"x"}`, 401, "INVALID_TOKEN"},
 		{"GET", "/users/me", gone, "", 401, "SESSION_ENDED"},
@@ -434,7 +503,8 @@ func TestHostile(t *testing.T) {
 		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"ANN","fullName":"x"}`, 409, "USERNAME_TAKEN"},
 		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"a b","fullName":"x"}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"Bob","fullName":" "}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"Bob","fullName":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/onboarding/profile-basics", newcomer, `{"username":"Bob","fullName":"` + strings.Repeat("x", 101) +
+			`"}`, 422, "VALIDATION_ERROR"},
 		{"PATCH", "/users/me/profile", ann, `{"username":"Other"}`, 409, "USERNAME_TAKEN"},
 		{"PATCH", "/users/me/profile", ann, `{"userId":"x"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{}`, 422, "VALIDATION_ERROR"},
@@ -444,12 +514,21 @@ func TestHostile(t *testing.T) {
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"private_locked_hub"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"slider":{}}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"slider":{"text":" "}}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts", ann, `{"slider":{"text":"x","leftLabel":"` + strings.Repeat("x", 51) + `"}}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/posts", ann, `{"slider":{"text":"x","leftLabel":"` + strings.Repeat("x", 51) + `"}}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/posts", ann, `{"article":{"kind":"media"}}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"article":{"kind":"text"}}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"article":{"kind":"link","linkUrl":"javascript:alert(1)"}}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts", ann, `{"article":{"kind":"link","linkUrl":"https://u:p@example.com"}}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts", ann, `{"article":{"kind":"text","text":"` + strings.Repeat("x", 60_001) + `"}}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/posts", ann, `{"article":{"kind":"link","linkUrl":"https://u:p@example.com"}}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/posts", ann, `{"article":{"kind":"text","text":"` + strings.Repeat("x", 60_001) + `"}}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/posts", ann, strings.Repeat(" ", 600<<10), 413, "BODY_TOO_LARGE"},
 		{"GET", "/posts/x", "", "", 404, "POST_NOT_FOUND"},
 		{"GET", "/posts/..%2Fx", "", "", 404, "POST_NOT_FOUND"},
@@ -460,20 +539,36 @@ func TestHostile(t *testing.T) {
 		{"GET", "/posts?hubId=x", "", "", 401, "UNAUTHENTICATED"},
 		{"GET", "/posts?hubId=x", ann, "", 404, "HUB_NOT_FOUND"},
 		{"GET", "/posts?hubId=..%2Fx", ann, "", 404, "HUB_NOT_FOUND"},
-		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["` + hub + `","` + hub + `"]}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public","hubIds":["` + hub + `"]}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x|y"]}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["` + hub + `","` + hub + `"]}`,
+			422, "VALIDATION_ERROR",
+		},
+		{
+			"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public","hubIds":["` + hub + `"]}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x|y"]}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"]}`, 403, "NOT_A_MEMBER"},
-		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"` + strings.Repeat(`,"x"`, 20) + `]}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/posts", ann, `{"thoughtText":"x","visibility":"public_hub","hubIds":["x"` +
+			strings.Repeat(`,"x"`, 20) + `]}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts/" + id + "/comments", newcomer, `{"text":"x"}`, 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/posts/" + id + "/comments", ann, `{}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts/" + id + "/comments", ann, `{"text":" "}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts/" + id + "/comments", ann, `{"text":"a\u0007"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1001) + `"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1001) + `"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/posts/" + id + "/comments", ann, `{"text":"` + strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
 		{"POST", "/posts/" + id + "/comments", ann, `{"text":"x","parentCommentId":"x"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts/" + id + "/comments", ann, `{"text":"x","parentCommentId":"../x|y"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts/" + plain["postId"].(string) + "/comments", ann, `{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/posts/" + plain["postId"].(string) + "/comments", ann,
+			`{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR",
+		},
 		{"POST", "/posts/x/comments", ann, `{"text":"x"}`, 404, "POST_NOT_FOUND"},
 		{"GET", "/posts/..%2Fx/comments", "", "", 404, "POST_NOT_FOUND"},
 		{"DELETE", "/posts/x", ann, "", 404, "POST_NOT_FOUND"},
@@ -491,14 +586,20 @@ func TestHostile(t *testing.T) {
 		{"GET", "/posts/" + id + "/comments?cursor=AQ", "", "", 400, "MALFORMED"},
 		{"GET", "/posts/" + id + "/comments/x/replies", "", "", 404, "COMMENT_NOT_FOUND"},
 		{"GET", "/posts/" + id + "/comments/..%2Fx/replies", "", "", 404, "COMMENT_NOT_FOUND"},
-		{"GET", "/posts/" + plain["postId"].(string) + "/comments/" + comment + "/replies", "", "", 404, "COMMENT_NOT_FOUND"},
+		{
+			"GET", "/posts/" + plain["postId"].(string) + "/comments/" + comment + "/replies", "",
+			"", 404, "COMMENT_NOT_FOUND",
+		},
 		{"DELETE", "/posts/" + id + "/comments/x", ann, "", 404, "COMMENT_NOT_FOUND"},
 		{"DELETE", "/posts/" + id + "/comments/" + comment, bob, "", 403, "FORBIDDEN"},
 		{"DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
 		{"DELETE", "/posts/" + id + "/comments/" + comment, ann, "", 204, ""},
 		{"DELETE", "/posts/" + id + "/comments/" + comment, bob, "", 404, "COMMENT_NOT_FOUND"},
 		{"GET", "/posts/" + id + "/comments/" + comment + "/replies", bob, "", 404, "COMMENT_NOT_FOUND"},
-		{"POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/posts/" + id + "/comments", bob, `{"text":"x","parentCommentId":"` + comment + `"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"PUT", "/users/" + bobID + "/follow", newcomer, "", 403, "ONBOARDING_REQUIRED"},
 		{"PUT", "/users/" + annID + "/follow", ann, "", 422, "VALIDATION_ERROR"},
 		{"PUT", "/users/" + annID + "/block", ann, "", 422, "VALIDATION_ERROR"},
@@ -520,38 +621,72 @@ func TestHostile(t *testing.T) {
 		{"GET", "/notifications?cursor=AQ", ann, "", 400, "MALFORMED"},
 		{"POST", "/notifications/x/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
 		{"POST", "/notifications/!read/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
-		{"POST", "/notifications/2516087663999999999-36c92e25aed2a57cacc40610/read", ann, "", 404, "NOTIFICATION_NOT_FOUND"},
+		{
+			"POST", "/notifications/2516087663999999999-36c92e25aed2a57cacc40610/read", ann, "",
+			404, "NOTIFICATION_NOT_FOUND",
+		},
 		{"GET", "/hubs/x/notification-settings", ann, "", 404, "HUB_NOT_FOUND"},
 		{"GET", "/hubs/" + hub + "/notification-settings", bob, "", 403, "NOT_A_MEMBER"},
-		{"PUT", "/hubs/" + hub + "/notification-settings", bob, `{"contentMuted":true,"mutedUntil":null}`, 403, "NOT_A_MEMBER"},
-		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"tomorrow"}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"2999-01-01T00:00:00Z"}`, 422, "VALIDATION_ERROR"},
+		{
+			"PUT", "/hubs/" + hub + "/notification-settings", bob, `{"contentMuted":true,"mutedUntil":null}`, 403,
+			"NOT_A_MEMBER",
+		},
+		{
+			"PUT", "/hubs/" + hub + "/notification-settings", ann, `{"contentMuted":true,"mutedUntil":"tomorrow"}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"PUT", "/hubs/" + hub + "/notification-settings", ann,
+			`{"contentMuted":true,"mutedUntil":"2999-01-01T00:00:00Z"}`, 422, "VALIDATION_ERROR",
+		},
 		{"PUT", "/hubs/" + hub + "/notification-settings", ann, `{}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"slider":{"text":"Tea?","endsAt":"tomorrow"}}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"slider":{"text":"Tea?","endsAt":"2000-01-01T00:00:00Z"}}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"slider":{"text":"Tea?","endsAt":"2999-01-01T00:00:00Z"}}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/posts", ann, `{"slider":{"text":"Tea?","endsWhenAllVoted":true}}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["` + hub + `"],"slider":{"text":"Tea?","endsWhenAllVoted":true}}`, 409, "HUB_TOO_SMALL"},
+		{"POST", "/posts", ann, `{"visibility":"private_locked_hub","hubIds":["` + hub +
+			`"],"slider":{"text":"Tea?","endsWhenAllVoted":true}}`, 409, "HUB_TOO_SMALL"},
 		{"POST", "/reports", newcomer, `{"reason":"spam","postId":"` + id + `"}`, 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/reports", bob, `{"reason":"dull","postId":"` + id + `"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/reports", bob, `{"reason":"spam"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","hubId":"` + hub + `"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","hubId":"` + hub + `"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/reports", bob, `{"reason":"spam","commentId":"` + comment + `"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/reports", bob, `{"reason":"spam","messageId":"x","hubId":"` + hub + `"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/reports", bob, `{"reason":"spam","messageId":"x","discussionId":"x","hubId":"x","postId":"x"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/reports", bob, `{"reason":"spam","messageId":"x","discussionId":"x","hubId":"x","postId":"x"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"x","commentId":"x|y"}`, 404, "POST_NOT_FOUND"},
-		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","commentId":"01KA0000000000000000000003"}`, 404, "COMMENT_NOT_FOUND"},
-		{"POST", "/reports", bob, `{"reason":"spam","messageId":"x|y","discussionId":"..","hubId":"` + hub + `"}`, 404, "DISCUSSION_NOT_FOUND"},
+		{
+			"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","commentId":"01KA0000000000000000000003"}`,
+			404, "COMMENT_NOT_FOUND",
+		},
+		{
+			"POST", "/reports", bob, `{"reason":"spam","messageId":"x|y","discussionId":"..","hubId":"` + hub + `"}`,
+			404, "DISCUSSION_NOT_FOUND",
+		},
 		{"POST", "/admin/reports/x/delete", bob, "", 403, "FORBIDDEN"},
 		{"POST", "/admin/reports/x%7Cy/delete", manager, "", 404, "REPORT_NOT_FOUND"},
 		{"PUT", "/admin/users/" + bobID + "/suspension", ann, `{"days":1,"reason":"x"}`, 403, "FORBIDDEN"},
 		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":0,"reason":"x"}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":3651,"reason":"x"}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":1,"reason":"x\u0007"}`, 422, "VALIDATION_ERROR"},
+		{
+			"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":3651,"reason":"x"}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":1,"reason":"x\u0007"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"PUT", "/admin/users/x%7Cy/suspension", manager, `{"days":1,"reason":"x"}`, 404, "USER_NOT_FOUND"},
 		{"GET", "/admin/users/x/suspension", manager, "", 404, "USER_NOT_FOUND"},
 		{"DELETE", "/admin/users/" + bobID + "/suspension", bob, "", 403, "FORBIDDEN"},
-		{"PUT", "/admin/users/" + bobID + "/suspension", manager, `{"days":3650,"reason":"` + strings.Repeat("x", 500) + `"}`, 200, ""},
+		{
+			"PUT", "/admin/users/" + bobID + "/suspension", manager,
+			`{"days":3650,"reason":"` + strings.Repeat("x", 500) + `"}`, 200, "",
+		},
 		{"GET", "/users/me", bob, "", 403, "ACCOUNT_SUSPENDED"},
 		{"GET", "/posts", bob, "", 403, "ACCOUNT_SUSPENDED"},
 		{"POST", "/users/me/restore", bob, "", 200, ""},
@@ -571,8 +706,10 @@ func TestHostile(t *testing.T) {
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"x|y"}`, 404, "POST_NOT_FOUND"},
 		{"POST", "/reports", bob, `{"reason":"spam","userId":"x"}`, 404, "USER_NOT_FOUND"},
 		{"POST", "/reports", bob, `{"reason":"spam","hubId":"x"}`, 404, "HUB_NOT_FOUND"},
-		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1001) + `"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` + strings.Repeat("𝄞", 1001) +
+			`"}`, 422, "VALIDATION_ERROR"},
+		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `","details":"` +
+			strings.Repeat("𝄞", 1000) + `"}`, 201, ""},
 		{"POST", "/reports", bob, `{"reason":"spam","postId":"` + id + `"}`, 200, ""},
 		{"POST", "/admin/users/" + annID + "/restore", bob, "", 403, "FORBIDDEN"},
 		{"POST", "/admin/users/x%7Cy/restore", manager, "", 404, "USER_NOT_FOUND"},
@@ -590,18 +727,26 @@ func TestHostile(t *testing.T) {
 		{"PUT", "/admin/default-feed/" + annID, ann, `{"displayOrder":1,"isActive":true}`, 403, "FORBIDDEN"},
 		{"DELETE", "/admin/default-feed/" + annID, ann, "", 403, "FORBIDDEN"},
 		{"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":0,"isActive":true}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":1000000,"isActive":true}`, 422, "VALIDATION_ERROR"},
+		{
+			"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":1000000,"isActive":true}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"PUT", "/admin/default-feed/" + annID, manager, `{"displayOrder":999999,"isActive":false}`, 200, ""},
 		{"PUT", "/admin/default-feed/x%7Cy", manager, `{"displayOrder":1,"isActive":true}`, 404, "USER_NOT_FOUND"},
 		{"DELETE", "/admin/default-feed/x", manager, "", 204, ""},
 		{"POST", "/hubs", newcomer, `{"name":"x"}`, 403, "ONBOARDING_REQUIRED"},
 		{"POST", "/hubs", ann, `{"name":" "}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("x", 101) + `"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/hubs", ann, `{"name":"x","description":"` + strings.Repeat("x", 2001) + `"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/hubs", ann, `{"name":"x","description":"` + strings.Repeat("x", 2001) + `"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"POST", "/hubs", ann, `{"name":"x","customLink":"a b"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"x","customLink":"ab"}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs", ann, `{"name":"x","customLink":"` + strings.Repeat("x", 61) + `"}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("n", 100) + `","description":"` + strings.Repeat("d", 2000) + `","customLink":"` + strings.Repeat("x", 60) + `","profileAssetId":"` + w.picture(ann, "hub") + `"}`, 201, ""},
+		{"POST", "/hubs", ann, `{"name":"` + strings.Repeat("n", 100) + `","description":"` +
+			strings.Repeat("d", 2000) + `","customLink":"` + strings.Repeat("x", 60) + `","profileAssetId":"` +
+			w.picture(ann, "hub") + `"}`, 201, ""},
 		{"GET", "/hubs/x", "", "", 404, "HUB_NOT_FOUND"},
 		{"GET", "/hubs/..%2Fx", "", "", 404, "HUB_NOT_FOUND"},
 		{"GET", "/hubs/by-link/members", "", "", 404, "HUB_NOT_FOUND"},
@@ -612,9 +757,18 @@ func TestHostile(t *testing.T) {
 		{"DELETE", "/hubs/" + hub + "/members/x", ann, "", 404, "MEMBER_NOT_FOUND"},
 		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["600"]}`, 422, "VALIDATION_ERROR"},
 		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":[]}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":999}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":2592000001}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":9223372036854775807}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":999}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":2592000001}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/hubs/" + hub + "/invitations", ann, `{"phones":["+34600000001"],"expiresInMs":9223372036854775807}`,
+			422, "VALIDATION_ERROR",
+		},
 		{"POST", "/hubs/" + hub + "/links", ann, `{"expiresInMs":-1}`, 422, "VALIDATION_ERROR"},
 		{"DELETE", "/hubs/" + hub + "/invitations/x", ann, "", 404, "INVITATION_NOT_FOUND"},
 		{"POST", "/invitations/x/accept", newcomer, "", 403, "ONBOARDING_REQUIRED"},
@@ -676,18 +830,32 @@ func TestEveryMaximum(t *testing.T) {
 	_, ann, _ := w.person(number(1), "Ann")
 	text := strings.Repeat("𝄞", 30_000)
 	link := "https://example.com/" + strings.Repeat("x", 1980)
-	sent := `{"visibility":"public","thoughtText":"` + strings.Repeat("t", 250) + `","slider":{"text":"` + strings.Repeat("s", 260) + `","leftLabel":"` + strings.Repeat("l", 50) + `","rightLabel":"` + strings.Repeat("r", 50) +
-		`"},"article":{"kind":"mixed","text":"` + text + `","linkUrl":"` + link + `","linkTitle":"` + strings.Repeat("i", 200) + `","linkDescription":"` + strings.Repeat("d", 500) + `"}}`
+	sent := `{"visibility":"public","thoughtText":"` + strings.Repeat("t", 250) + `","slider":{"text":"` +
+		strings.Repeat("s", 260) + `","leftLabel":"` + strings.Repeat("l", 50) +
+		`","rightLabel":"` + strings.Repeat("r", 50) +
+		`"},"article":{"kind":"mixed","text":"` + text + `","linkUrl":"` + link + `","linkTitle":"` +
+		strings.Repeat("i", 200) + `","linkDescription":"` + strings.Repeat("d", 500) + `"}}`
 	status, made := w.ask("POST", "/posts", ann, sent, "Idempotency-Key", strings.Repeat("k", 100))
 	require.Equal(t, 201, status, made)
 	status, c := w.ask("GET", "/posts/"+made["postId"].(string), "", "")
 	require.Equal(t, 200, status)
 	require.Equal(t, strings.Repeat("t", 250), c["thoughtText"])
-	require.Equal(t, map[string]any{"text": strings.Repeat("s", 260), "leftLabel": strings.Repeat("l", 50), "rightLabel": strings.Repeat("r", 50)}, c["slider"])
-	require.Equal(t, map[string]any{"kind": "mixed", "text": text, "linkUrl": link, "linkTitle": strings.Repeat("i", 200), "linkDescription": strings.Repeat("d", 500), "hasMore": false}, c["article"])
+	require.Equal(t, map[string]any{
+		"text": strings.Repeat("s", 260), "leftLabel": strings.Repeat("l", 50),
+		"rightLabel": strings.Repeat("r", 50),
+	}, c["slider"])
+	require.Equal(t, map[string]any{
+		"kind": "mixed", "text": text, "linkUrl": link,
+		"linkTitle": strings.Repeat("i", 200), "linkDescription": strings.Repeat("d", 500), "hasMore": false,
+	},
+		c["article"])
 	status, all := w.ask("GET", "/posts", "", "")
 	require.Equal(t, 200, status)
-	require.Equal(t, map[string]any{"kind": "mixed", "text": strings.Repeat("𝄞", 250), "linkUrl": link, "linkTitle": strings.Repeat("i", 200), "linkDescription": strings.Repeat("d", 500), "hasMore": true}, items(all)[0]["article"])
+	require.Equal(t, map[string]any{
+		"kind": "mixed", "text": strings.Repeat("𝄞", 250), "linkUrl": link,
+		"linkTitle": strings.Repeat("i", 200), "linkDescription": strings.Repeat("d", 500), "hasMore": true,
+	},
+		items(all)[0]["article"])
 	status, again := w.ask("POST", "/posts", ann, sent, "Idempotency-Key", strings.Repeat("k", 100))
 	require.Equal(t, 201, status)
 	require.Equal(t, made["postId"], again["postId"])
@@ -720,7 +888,8 @@ func votesAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 2 * people {
 		wg.Go(func() {
-			status, _ := w.ask("POST", "/posts/"+id+"/vote", tokens[i%people], `{"position":"`+positions[i%people%5]+`"}`)
+			status, _ := w.ask("POST", "/posts/"+id+"/vote", tokens[i%people],
+				`{"position":"`+positions[i%people%5]+`"}`)
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[status]++
@@ -767,7 +936,8 @@ func TestVotesTellNothing(t *testing.T) {
 		w.log.Reset()
 		for i, position := range []string{"strong_left", "left", "neutral", "right", "strong_right"} {
 			_, voter, _ := w.person(number(1+i), fmt.Sprintf("Voter%d", i))
-			r := httptest.NewRequestWithContext(t.Context(), "POST", api.Prefix+"/posts/"+id+"/vote", strings.NewReader(`{"position":"`+position+`"}`))
+			r := httptest.NewRequestWithContext(t.Context(), "POST", api.Prefix+"/posts/"+id+"/vote",
+				strings.NewReader(`{"position":"`+position+`"}`))
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Authorization", "Bearer "+voter)
 			r.Header.Set("X-Request-Id", "one")
@@ -806,7 +976,10 @@ func TestLists(t *testing.T) {
 				time.Sleep(29 * 24 * time.Hour)
 			}
 		}
-		for _, path := range []string{"/posts?limit=2", "/posts?limit=5", "/posts?limit=100", "/users/" + annID + "/posts?limit=4"} {
+		for _, path := range []string{
+			"/posts?limit=2", "/posts?limit=5", "/posts?limit=100",
+			"/users/" + annID + "/posts?limit=4",
+		} {
 			var got []string
 			cursor := ""
 			for range 20 {

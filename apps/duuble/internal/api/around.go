@@ -37,7 +37,9 @@ func (a *api) comments() {
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.Delete(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{9, 31}, op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted", "With its votes and comments. One that is there is as good.", http.StatusOK, 404),
+	route(a, person, Bound{9, 31},
+		op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted",
+			"With its votes and comments. One that is there is as good.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Card], error) {
 			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
 			if err != nil {
@@ -45,20 +47,26 @@ func (a *api) comments() {
 			}
 			return openapi.Answer(a.cardOf(c), nil)
 		})
-	route(a, person, Bound{9, 19}, op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post", "Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.", http.StatusCreated, 404),
+	route(a, person, Bound{9, 19},
+		op("create-comment", http.MethodPost, "/posts/{id}/comments", "Comment on a post",
+			"Whoever sees the post may. The same Idempotency-Key again within a day answers with the same comment.",
+			http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 			Body NewComment
 		},
 		) (*newComment, error) {
-			c, err := a.Posts.Comment(ctx, v.Claim, in.ID, posts.Said{Text: in.Body.Text, Picture: in.Body.AssetID}, in.Body.ParentCommentID, in.Key)
+			c, err := a.Posts.Comment(ctx, v.Claim, in.ID, posts.Said{Text: in.Body.Text, Picture: in.Body.AssetID},
+				in.Body.ParentCommentID, in.Key)
 			if err != nil {
 				return nil, err
 			}
 			return &newComment{Prefix + "/posts/" + in.ID + "/comments/" + c.ID + "/replies", commentOf(c)}, nil
 		})
-	route(a, visitor, Bound{4, 54}, op("list-comments", http.MethodGet, "/posts/{id}/comments", "The comments on a post", "Roots, the newest first. The replies of a root that was deleted are among them.", http.StatusOK, 404),
+	route(a, visitor, Bound{4, 54},
+		op("list-comments", http.MethodGet, "/posts/{id}/comments", "The comments on a post",
+			"Roots, the newest first. The replies of a root that was deleted are among them.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -72,7 +80,9 @@ func (a *api) comments() {
 			page, err := a.Posts.Comments(ctx, v.Claim, in.ID, after, in.Limit)
 			return commentsAnswer(list, page, err)
 		})
-	route(a, visitor, Bound{4, 56}, op("list-replies", http.MethodGet, "/posts/{id}/comments/{comment}/replies", "The replies to a comment", "The oldest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{4, 56},
+		op("list-replies", http.MethodGet, "/posts/{id}/comments/{comment}/replies", "The replies to a comment",
+			"The oldest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByComment
 			Paged
@@ -86,7 +96,10 @@ func (a *api) comments() {
 			page, err := a.Posts.Replies(ctx, v.Claim, in.ID, in.Comment, after, in.Limit)
 			return commentsAnswer(list, page, err)
 		})
-	route(a, person, Bound{9, 39}, op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}", "Delete a comment of mine, or on a post of mine", "Replies to it stay. One of the caller that was deleted before is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{9, 39},
+		op("delete-comment", http.MethodDelete, "/posts/{id}/comments/{comment}",
+			"Delete a comment of mine, or on a post of mine",
+			"Replies to it stay. One of the caller that was deleted before is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByComment) (*none, error) {
 			return nil, a.Posts.DeleteComment(ctx, v.Claim, in.ID, in.Comment)
 		})
@@ -101,12 +114,16 @@ func (a *api) ties() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("people", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 20}, op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person", "A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
+	route(a, person, Bound{4, 20},
+		op("follow", http.MethodPut, "/users/{id}/follow", "Follow a person",
+			"A person who is followed already stays so, since the same time.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Following], error) {
 			at, err := a.People.Follow(ctx, v.Claim, in.ID, true)
 			return openapi.Answer(Following{true, httpjson.FormatTime(at)}, err)
 		})
-	route(a, person, Bound{5, 19}, op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer", "One who is not followed is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{5, 19},
+		op("unfollow", http.MethodDelete, "/users/{id}/follow", "Follow a person no longer",
+			"One who is not followed is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			_, err := a.People.Follow(ctx, v.Claim, in.ID, false)
 			return nil, err
@@ -116,7 +133,9 @@ func (a *api) ties() {
 			at, err := a.People.Block(ctx, v.Claim, in.ID, true)
 			return openapi.Answer(Blocked{true, httpjson.FormatTime(at)}, err)
 		})
-	route(a, person, Bound{10, 26}, op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer", "Follows do not come back by themselves.", http.StatusNoContent, 404),
+	route(a, person, Bound{10, 26},
+		op("unblock", http.MethodDelete, "/users/{id}/block", "Block a person no longer",
+			"Follows do not come back by themselves.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			_, err := a.People.Block(ctx, v.Claim, in.ID, false)
 			return nil, err
@@ -133,12 +152,15 @@ func (a *api) ties() {
 		})
 	for _, list := range []struct {
 		id, path, summary string
-		read              func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error)
+		read              func(ctx context.Context, c people.Claim, user, after string,
+			limit int) (people.PersonPage, error)
 	}{
 		{"list-followers", "/users/{id}/followers", "Who follows a person", a.People.Followers},
 		{"list-following", "/users/{id}/following", "Whom a person follows", a.People.Following},
 	} {
-		route(a, visitor, Bound{2, 30}, op(list.id, http.MethodGet, list.path, list.summary, "The newest first. A page may have fewer than the limit.", http.StatusOK, 404),
+		route(a, visitor, Bound{2, 30},
+			op(list.id, http.MethodGet, list.path, list.summary,
+				"The newest first. A page may have fewer than the limit.", http.StatusOK, 404),
 			func(ctx context.Context, v visit, in *struct {
 				ByID
 				Paged
@@ -153,7 +175,9 @@ func (a *api) ties() {
 				return personsAnswer(name, page, err)
 			})
 	}
-	route(a, person, Bound{2, 23}, op("list-blocks", http.MethodGet, "/users/me/blocks", "Whom I block", "In the order of their ids.", http.StatusOK),
+	route(a, person, Bound{2, 23},
+		op("list-blocks", http.MethodGet, "/users/me/blocks", "Whom I block",
+			"In the order of their ids.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Person]], error) {
 			list := "blocks " + v.UserID
 			after, err := in.after(list)

@@ -49,8 +49,10 @@ type Asset struct {
 
 func assetOf(a assets.Asset) Asset {
 	one := Asset{
-		AssetID: a.ID, Purpose: AssetPurpose(a.Purpose), ContentType: AssetType(a.Type), FileSizeBytes: a.Size, ChecksumSHA256: httpjson.OptionalText(a.Checksum),
-		Status: a.Status, UploadURL: Prefix + "/assets/" + a.ID + "/content", IsAttached: a.Thing != "", CreatedAt: httpjson.FormatTime(a.CreatedAt),
+		AssetID: a.ID, Purpose: AssetPurpose(a.Purpose), ContentType: AssetType(a.Type), FileSizeBytes: a.Size,
+		ChecksumSHA256: httpjson.OptionalText(a.Checksum),
+		Status:         a.Status, UploadURL: Prefix + "/assets/" + a.ID + "/content", IsAttached: a.Thing != "",
+		CreatedAt: httpjson.FormatTime(a.CreatedAt),
 	}
 	if a.Status == assets.Completed {
 		one.Width, one.Height = &a.Width, &a.Height
@@ -62,13 +64,21 @@ func (a *api) assets() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("pictures", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{4, 8}, op("create-asset", http.MethodPost, "/assets", "Begin a picture", "The bytes follow by PUT. Up to 100 a day.", http.StatusCreated),
+	route(a, person, Bound{4, 8},
+		op("create-asset", http.MethodPost, "/assets", "Begin a picture",
+			"The bytes follow by PUT. Up to 100 a day.", http.StatusCreated),
 		func(ctx context.Context, v visit, in *openapi.Body[NewAsset]) (*openapi.Body[Asset], error) {
 			b := in.Body
-			made, err := a.Pictures.Begin(ctx, v.Claim, assets.Asset{Purpose: string(b.Purpose), Type: string(b.ContentType), Size: b.FileSizeBytes, Checksum: b.ChecksumSHA256})
+			made, err := a.Pictures.Begin(ctx, v.Claim,
+				assets.Asset{
+					Purpose: string(b.Purpose), Type: string(b.ContentType),
+					Size: b.FileSizeBytes, Checksum: b.ChecksumSHA256,
+				})
 			return openapi.Answer(assetOf(made), err)
 		})
-	route(a, person, Bound{5, 9}, openapi.TakesFile(op("put-asset-content", http.MethodPut, "/assets/{id}/content", "Send the bytes of a picture", "Of the size, the type and the checksum that were said. The picture is turned as EXIF says, made small and written anew as JPEG, without any other data of the file; of a GIF the first frame. The same bytes again are as good. One picture of a caller is made at a time; a request that waits longer than 10 seconds gets 503 BUSY.", http.StatusOK, 404, 409), picture.Types...),
+	route(a, person, Bound{5, 9},
+		openapi.TakesFile(op("put-asset-content", http.MethodPut, "/assets/{id}/content", "Send the bytes of a picture",
+			"Of the size, the type and the checksum that were said. The picture is turned as EXIF says, made small and written anew as JPEG, without any other data of the file; of a GIF the first frame. The same bytes again are as good. One picture of a caller is made at a time; a request that waits longer than 10 seconds gets 503 BUSY.", http.StatusOK, 404, 409), picture.Types...),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			RawBody []byte `contentType:"image/png"`
@@ -77,12 +87,16 @@ func (a *api) assets() {
 			made, err := a.Pictures.Fill(ctx, v.Claim, in.ID, in.RawBody)
 			return openapi.Answer(assetOf(made), err)
 		})
-	route(a, person, Bound{1, 3}, op("get-asset", http.MethodGet, "/assets/{id}", "A picture of mine", "What there is of it.", http.StatusOK, 404),
+	route(a, person, Bound{1, 3},
+		op("get-asset", http.MethodGet, "/assets/{id}", "A picture of mine",
+			"What there is of it.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Asset], error) {
 			one, err := a.Pictures.Get(ctx, v.Claim, in.ID)
 			return openapi.Answer(assetOf(one), err)
 		})
-	get := op("get-asset-content", http.MethodGet, "/assets/{id}/content", "See a picture", "To those who see the thing whose picture it is, and to its owner while it is that of nothing.", http.StatusOK, 404)
+	get := op("get-asset-content", http.MethodGet, "/assets/{id}/content", "See a picture",
+		"To those who see the thing whose picture it is, and to its owner while it is that of nothing.",
+		http.StatusOK, 404)
 	get.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: openapi.Binary("image/jpeg")}}
 	route(a, visitor, Bound{7, 16}, get,
 		func(ctx context.Context, v visit, in *struct {
@@ -94,6 +108,9 @@ func (a *api) assets() {
 			if err != nil {
 				return nil, err
 			}
-			return &openapi.File{ContentType: b.Type, CacheControl: "private, max-age=600", ETag: b.ETag, Body: b.Body}, nil
+			return &openapi.File{
+				ContentType: b.Type, CacheControl: "private, max-age=600",
+				ETag: b.ETag, Body: b.Body,
+			}, nil
 		})
 }

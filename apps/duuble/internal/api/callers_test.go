@@ -54,18 +54,28 @@ func TestCallers(t *testing.T) {
 			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
 		},
 		Read: request("GET", "/users/me"), Write: request("POST", "/posts"), Body: 512 << 10,
-		Entry:     []func(io.Reader) *http.Request{request("POST", "/auth/otp/request"), request("POST", "/auth/otp/verify"), request("POST", "/auth/refresh")},
+		Entry: []func(io.Reader) *http.Request{
+			request("POST", "/auth/otp/request"),
+			request("POST", "/auth/otp/verify"), request("POST", "/auth/refresh"),
+		},
 		EntryBody: 64 << 10,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "a made-up token", Sign: bearer("made.up.token")},
 			{Name: "a token without a signature", Sign: bearer(none + "." + payload + ".")},
-			{Name: "the right ids with a wrong signature", Sign: bearer(head + "." + payload + "." + strings.Repeat("A", len(signature)))},
+			{
+				Name: "the right ids with a wrong signature",
+				Sign: bearer(head + "." + payload + "." + strings.Repeat("A", len(signature))),
+			},
 			{Name: "the signature of another session", Sign: bearer(head + "." + other + "." + signature)},
 			{Name: "a session that has ended", Sign: bearer(ended)},
 			{Name: "a session of somebody who has left", Sign: bearer(left)},
-			{Name: "another scheme", Sign: func(r *http.Request, _ int) { r.Header.Set("Authorization", "Basic "+ann) }},
-			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) { bearer(sessions[i%10])(r, i) }},
+			{Name: "another scheme", Sign: func(r *http.Request, _ int) {
+				r.Header.Set("Authorization", "Basic "+ann)
+			}},
+			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) {
+				bearer(sessions[i%10])(r, i)
+			}},
 			{Name: "a member", IsMember: true, Sign: bearer(ann)},
 		},
 	})
@@ -78,7 +88,11 @@ func TestCodesForThisMachineAlone(t *testing.T) {
 	w := newWorld(t)
 	challenge, _ := w.code(number(1))
 	for _, mark := range [][]string{
-		{"X-Forwarded-For", "192.0.2.1"}, {"X-Real-Ip", "192.0.2.1"}, {"X-Azure-ClientIP", "192.0.2.1"}, {"Forwarded", "for=192.0.2.1"}, {"Via", "1.1 proxy"},
+		{"X-Forwarded-For", "192.0.2.1"},
+		{"X-Real-Ip", "192.0.2.1"},
+		{"X-Azure-ClientIP", "192.0.2.1"},
+		{"Forwarded", "for=192.0.2.1"},
+		{"Via", "1.1 proxy"},
 	} {
 		status, answer := w.ask("GET", "/dev/otp/"+challenge, "", "", mark...)
 		require.Equal(t, 404, status, "%v: %v", mark, answer)

@@ -29,7 +29,10 @@ type Discussion struct {
 }
 
 func (a *api) discussionOf(d discussions.Discussion) Discussion {
-	return Discussion{d.ID, d.HubID, a.cardOf(d.Post), d.Messages, httpjson.OptionalTime(d.LastMessageAt), httpjson.FormatTime(d.CreatedAt), d.Saved}
+	return Discussion{
+		d.ID, d.HubID, a.cardOf(d.Post), d.Messages, httpjson.OptionalTime(d.LastMessageAt),
+		httpjson.FormatTime(d.CreatedAt), d.Saved,
+	}
 }
 
 // NewMessage is what a person says in a discussion.
@@ -52,7 +55,10 @@ type Message struct {
 }
 
 func messageOf(m discussions.Message) Message {
-	return Message{m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Picture), httpjson.OptionalText(m.Parent), m.Replies, httpjson.FormatTime(m.CreatedAt), m.DeletedBy}
+	return Message{
+		m.ID, personOf(m.Author), m.Text, httpjson.OptionalText(m.Picture), httpjson.OptionalText(m.Parent),
+		m.Replies, httpjson.FormatTime(m.CreatedAt), m.DeletedBy,
+	}
 }
 
 // Saved is whether the caller has saved a discussion.
@@ -90,9 +96,14 @@ func (a *api) discussions() {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
 	start := op("start-discussion", http.MethodPost, path, "Discuss a post in a hub", "Members do. A post has one discussion in a hub: where it is there already, the answer is 200 with it. No one is told of discussions and messages.", http.StatusCreated, 404)
-	start.Responses = map[string]*huma.Response{"200": {Description: "The discussion was there already", Content: map[string]*huma.MediaType{"application/json": {
-		Schema: &huma.Schema{Ref: "#/components/schemas/Discussion"},
-	}}}}
+	start.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The discussion was there already",
+			Content: map[string]*huma.MediaType{"application/json": {
+				Schema: &huma.Schema{Ref: "#/components/schemas/Discussion"},
+			}},
+		},
+	}
 	route(a, person, Bound{6, 20}, start, func(ctx context.Context, v visit, in *struct {
 		ByID
 		Body NewDiscussion
@@ -122,7 +133,8 @@ func (a *api) discussions() {
 			page, err := a.Discussions.List(ctx, v.Claim, in.ID, after, in.Limit)
 			return pageOf(list, page.Items, page.Next, err, a.discussionOf)
 		})
-	route(a, person, Bound{6, 155}, op("list-saved-discussions", http.MethodGet, "/users/me/saved-discussions", "Discussions that I have saved", "Of the hubs of which the caller is a member now, the last that were saved first. A page may have fewer than the limit.", http.StatusOK),
+	route(a, person, Bound{6, 155},
+		op("list-saved-discussions", http.MethodGet, "/users/me/saved-discussions", "Discussions that I have saved", "Of the hubs of which the caller is a member now, the last that were saved first. A page may have fewer than the limit.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[Discussion]], error) {
 			list := "saved " + v.UserID
 			after, err := in.after(list)
@@ -132,7 +144,9 @@ func (a *api) discussions() {
 			page, err := a.Discussions.Saved(ctx, v.Claim, after, in.Limit)
 			return pageOf(list, page.Items, page.Next, err, a.discussionOf)
 		})
-	route(a, person, Bound{4, 15}, op("get-discussion", http.MethodGet, path+"/{discussion}", "A discussion", "For members of the hub who see its post.", http.StatusOK, 404),
+	route(a, person, Bound{4, 15},
+		op("get-discussion", http.MethodGet, path+"/{discussion}", "A discussion",
+			"For members of the hub who see its post.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByDiscussion) (*openapi.Body[Discussion], error) {
 			d, err := a.Discussions.Get(ctx, v.Claim, in.ID, in.Discussion)
 			if err != nil {
@@ -140,7 +154,9 @@ func (a *api) discussions() {
 			}
 			return openapi.Answer(a.discussionOf(d), nil)
 		})
-	route(a, person, Bound{3, 35}, op("list-messages", http.MethodGet, path+"/{discussion}/messages", "The messages of a discussion", "Those that are no replies, the newest first.", http.StatusOK, 404),
+	route(a, person, Bound{3, 35},
+		op("list-messages", http.MethodGet, path+"/{discussion}/messages", "The messages of a discussion",
+			"Those that are no replies, the newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Paged
@@ -154,7 +170,8 @@ func (a *api) discussions() {
 			page, err := a.Discussions.Messages(ctx, v.Claim, in.ID, in.Discussion, "", after, in.Limit)
 			return messagesAnswer(list, page, err)
 		})
-	route(a, person, Bound{7, 20}, op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{7, 20},
+		op("delete-message", http.MethodDelete, path+"/{discussion}/messages/{message}", "Delete a message", "Its author does, and admins of the hub. It keeps its place and its replies, and loses its text for good. One that is deleted already is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`
@@ -162,20 +179,27 @@ func (a *api) discussions() {
 		) (*none, error) {
 			return nil, a.Discussions.DeleteMessage(ctx, v.Claim, in.ID, in.Discussion, in.Message)
 		})
-	route(a, person, Bound{11, 26}, op("create-message", http.MethodPost, path+"/{discussion}/messages", "Write into a discussion", "Messages are not edited. The same Idempotency-Key again within a day answers with the same message.", http.StatusCreated, 404),
+	route(a, person, Bound{11, 26},
+		op("create-message", http.MethodPost, path+"/{discussion}/messages", "Write into a discussion",
+			"Messages are not edited. The same Idempotency-Key again within a day answers with the same message.",
+			http.StatusCreated, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
 			Body NewMessage
 		},
 		) (*newMessage, error) {
-			m, err := a.Discussions.Say(ctx, v.Claim, in.ID, in.Discussion, posts.Said{Text: in.Body.Text, Picture: in.Body.AssetID}, in.Body.ParentMessageID, in.Key)
+			m, err := a.Discussions.Say(ctx, v.Claim, in.ID, in.Discussion,
+				posts.Said{Text: in.Body.Text, Picture: in.Body.AssetID}, in.Body.ParentMessageID, in.Key)
 			if err != nil {
 				return nil, err
 			}
-			return &newMessage{Prefix + "/hubs/" + in.ID + "/discussions/" + in.Discussion + "/messages/" + m.ID + "/replies", messageOf(m)}, nil
+			return &newMessage{Prefix + "/hubs/" + in.ID + "/discussions/" + in.Discussion + "/messages/" + m.ID +
+				"/replies", messageOf(m)}, nil
 		})
-	route(a, person, Bound{4, 42}, op("list-message-replies", http.MethodGet, path+"/{discussion}/messages/{message}/replies", "The replies to a message", "The oldest first.", http.StatusOK, 404),
+	route(a, person, Bound{4, 42},
+		op("list-message-replies", http.MethodGet, path+"/{discussion}/messages/{message}/replies",
+			"The replies to a message", "The oldest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByDiscussion
 			Message string `path:"message" doc:"The id of the message" example:"01KA0000000000000000000011"`
@@ -190,12 +214,17 @@ func (a *api) discussions() {
 			page, err := a.Discussions.Messages(ctx, v.Claim, in.ID, in.Discussion, in.Message, after, in.Limit)
 			return messagesAnswer(list, page, err)
 		})
-	route(a, person, Bound{5, 15}, op("save-discussion", http.MethodPut, path+"/{discussion}/saved", "Save a discussion", "One that is saved already stays so, since the same time. No one else learns of it.", http.StatusOK, 404, 409),
+	route(a, person, Bound{5, 15},
+		op("save-discussion", http.MethodPut, path+"/{discussion}/saved", "Save a discussion",
+			"One that is saved already stays so, since the same time. No one else learns of it.",
+			http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByDiscussion) (*openapi.Body[Saved], error) {
 			at, err := a.Discussions.Save(ctx, v.Claim, in.ID, in.Discussion)
 			return openapi.Answer(Saved{true, httpjson.FormatTime(at)}, err)
 		})
-	route(a, person, Bound{3, 8}, op("unsave-discussion", http.MethodDelete, path+"/{discussion}/saved", "Save a discussion no longer", "One that is not saved is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{3, 8},
+		op("unsave-discussion", http.MethodDelete, path+"/{discussion}/saved", "Save a discussion no longer",
+			"One that is not saved is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByDiscussion) (*none, error) {
 			return nil, a.Discussions.Unsave(ctx, v.Claim, in.ID, in.Discussion)
 		})

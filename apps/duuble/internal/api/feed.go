@@ -86,13 +86,17 @@ func (a *api) feeds() {
 			for _, one := range page.Items {
 				item := HomeItem{Post: a.cardOf(one.Card)}
 				if x := one.Activity; x != nil {
-					item.Activity = &Activity{ActivityType(x.Type), personOf(one.Actor), httpjson.FormatTime(x.At), httpjson.OptionalText(one.HubID)}
+					item.Activity = &Activity{
+						ActivityType(x.Type), personOf(one.Actor), httpjson.FormatTime(x.At),
+						httpjson.OptionalText(one.HubID),
+					}
 				}
 				home.Items = append(home.Items, item)
 			}
 			return openapi.Answer(home, err)
 		})
-	route(a, visitor, Bound{8, 180}, op("posts", "get-default-feed", http.MethodGet, "/feed/default", "The default feed", "Public posts of people whom the managers of the service choose: first the newest of each, then the second newest of each, up to 50 of each.", http.StatusOK),
+	route(a, visitor, Bound{8, 180},
+		op("posts", "get-default-feed", http.MethodGet, "/feed/default", "The default feed", "Public posts of people whom the managers of the service choose: first the newest of each, then the second newest of each, up to 50 of each.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Cards], error) {
 			after, err := in.after("default")
 			if err != nil {
@@ -101,12 +105,15 @@ func (a *api) feeds() {
 			page, err := a.Posts.Default(ctx, v.Claim, after, in.Limit)
 			return a.cardsAnswer("default", page, err)
 		})
-	route(a, person, Bound{2, 24}, op("admin", "list-default-feed", http.MethodGet, "/admin/default-feed", "The people of the default feed", "Up to 20.", http.StatusOK),
+	route(a, person, Bound{2, 24},
+		op("admin", "list-default-feed", http.MethodGet, "/admin/default-feed",
+			"The people of the default feed", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*openapi.Body[Items[DefaultUser]], error) {
 			all, err := a.Posts.Manage.DefaultUsers(ctx, v.Claim)
 			return pageOf("", all, "", err, defaultUserOf)
 		})
-	route(a, person, Bound{3, 6}, op("admin", "put-default-user", http.MethodPut, "/admin/default-feed/{id}", "Put a person into the default feed", "Or change the place of one.", http.StatusOK, 404, 409),
+	route(a, person, Bound{3, 6}, op("admin", "put-default-user", http.MethodPut, "/admin/default-feed/{id}",
+		"Put a person into the default feed", "Or change the place of one.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body DefaultPlace
@@ -115,7 +122,8 @@ func (a *api) feeds() {
 			one, err := a.Posts.Manage.SetDefaultUser(ctx, v.Claim, in.ID, in.Body.DisplayOrder, in.Body.IsActive)
 			return openapi.Answer(defaultUserOf(one), err)
 		})
-	route(a, person, Bound{3, 5}, op("admin", "remove-default-user", http.MethodDelete, "/admin/default-feed/{id}", "Take a person out of the default feed", "One who is not in it is as good.", http.StatusNoContent),
+	route(a, person, Bound{3, 5}, op("admin", "remove-default-user", http.MethodDelete, "/admin/default-feed/{id}",
+		"Take a person out of the default feed", "One who is not in it is as good.", http.StatusNoContent),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.Manage.RemoveDefaultUser(ctx, v.Claim, in.ID)
 		})

@@ -63,10 +63,15 @@ func TestBlocked(t *testing.T) {
 	ids := map[string]string{ann: annID, bob: bobID}
 	for _, pair := range [][2]string{{ann, bob}, {bob, ann}} {
 		me, other := pair[0], pair[1]
-		for _, path := range []string{"/users/" + ids[other], "/users/" + ids[other] + "/posts", "/users/" + ids[other] + "/followers", "/posts/" + of[other], "/posts/" + of[other] + "/comments", "/posts/" + of[other] + "/vote/summary", "/posts/" + post + "/comments/" + said[other] + "/replies"} {
+		for _, path := range []string{
+			"/users/" + ids[other], "/users/" + ids[other] + "/posts",
+			"/users/" + ids[other] + "/followers", "/posts/" + of[other], "/posts/" + of[other] + "/comments",
+			"/posts/" + of[other] + "/vote/summary", "/posts/" + post + "/comments/" + said[other] + "/replies",
+		} {
 			status, p := w.ask("GET", path, me, "")
 			require.Equal(t, 404, status, path)
-			status, q := w.ask("GET", strings.NewReplacer(ids[other], "nothing", of[other], "nothing", said[other], "nothing").Replace(path), me, "")
+			status, q := w.ask("GET", strings.NewReplacer(ids[other], "nothing", of[other], "nothing", said[other],
+				"nothing").Replace(path), me, "")
 			require.Equal(t, 404, status, path)
 			require.Equal(t, []any{q["code"], q["detail"]}, []any{p["code"], p["detail"]}, path)
 		}
@@ -103,12 +108,14 @@ func TestHubStory(t *testing.T) {
 	_, cid, _ := w.person(number(3), "Cid")
 	_, dan, _ := w.person(number(4), "Dan")
 
-	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","description":"For all","customLink":"Tea-1","profileAssetId":"`+w.picture(ann, "hub")+`"}`)
+	status, h := w.ask("POST", "/hubs", ann,
+		`{"name":"Tea","description":"For all","customLink":"Tea-1","profileAssetId":"`+w.picture(ann, "hub")+`"}`)
 	require.Equal(t, 201, status, h)
 	hub := h["hubId"].(string)
 	require.Equal(t, "tea-1", h["customLink"])
 	require.Equal(t, "super_admin", h["membership"].(map[string]any)["role"])
-	status, p := w.ask("POST", "/hubs", bob, `{"name":"Tea","customLink":"tea-1","profileAssetId":"`+w.picture(bob, "hub")+`"}`)
+	status, p := w.ask("POST", "/hubs", bob,
+		`{"name":"Tea","customLink":"tea-1","profileAssetId":"`+w.picture(bob, "hub")+`"}`)
 	require.Equal(t, "LINK_TAKEN", p["code"], status)
 	status, seen := w.ask("GET", "/hubs/by-link/TEA-1", "", "")
 	require.Equal(t, 200, status)
@@ -185,10 +192,12 @@ func TestHubStory(t *testing.T) {
 	require.Equal(t, 3.0, seen["memberCount"])
 
 	// A locked post, and votes that count in the hub.
-	status, c := w.ask("POST", "/posts", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"Green tea?"}}`)
+	status, c := w.ask("POST", "/posts", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+
+		`"],"slider":{"text":"Green tea?"}}`)
 	require.Equal(t, 201, status, c)
 	post := "/posts/" + c["postId"].(string)
-	status, p = w.ask("POST", "/posts", dan, `{"visibility":"public_hub","hubIds":["`+hub+`"],"slider":{"text":"Green tea?"}}`)
+	status, p = w.ask("POST", "/posts", dan, `{"visibility":"public_hub","hubIds":["`+hub+
+		`"],"slider":{"text":"Green tea?"}}`)
 	require.Equal(t, 403, status)
 	require.Equal(t, "NOT_A_MEMBER", p["code"])
 	status, feed := w.ask("GET", "/posts?hubId="+hub, cid, "")
@@ -211,14 +220,19 @@ func TestHubStory(t *testing.T) {
 		status, cast := w.ask("POST", post+"/vote", who, `{"position":"`+[]string{"left", "right", "right"}[i]+`"}`)
 		require.Equal(t, 201, status, cast)
 		require.Equal(t, []any{
-			map[string]any{"scopeType": "global", "scopeId": "global"}, map[string]any{"scopeType": "hub", "scopeId": hub},
+			map[string]any{"scopeType": "global", "scopeId": "global"},
+			map[string]any{"scopeType": "hub", "scopeId": hub},
 		}, cast["scopes"])
 	}
 	status, votes := w.ask("GET", post+"/vote/hubs", cid, "")
 	require.Equal(t, 200, status, votes)
 	require.Len(t, items(votes), 1)
 	one := items(votes)[0]
-	require.Equal(t, []any{"hub", hub, "Tea", 3.0, 0.0, 0.0, nil, nil}, []any{one["scope"], one["hubId"], one["name"], one["totalVotes"], one["countedVotes"], one["withheldVotes"], one["leftCount"], one["rightCount"]})
+	require.Equal(t, []any{"hub", hub, "Tea", 3.0, 0.0, 0.0, nil, nil},
+		[]any{
+			one["scope"], one["hubId"], one["name"], one["totalVotes"], one["countedVotes"], one["withheldVotes"],
+			one["leftCount"], one["rightCount"],
+		})
 	w.background.Wait()
 	w.pump()
 	w.pump()
@@ -273,7 +287,8 @@ func TestEnds(t *testing.T) {
 		}
 		w.enrol(all[0], hub, number(1+i), access)
 	}
-	status, made := w.ask("POST", "/posts", all[1], `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"slider":{"text":"Tea?","endsWhenAllVoted":true}}`)
+	status, made := w.ask("POST", "/posts", all[1], `{"visibility":"private_locked_hub","hubIds":["`+hub+
+		`"],"slider":{"text":"Tea?","endsWhenAllVoted":true}}`)
 	require.Equal(t, 201, status, made)
 	slider := made["slider"].(map[string]any)
 	require.Equal(t, true, slider["endsWhenAllVoted"])
@@ -283,8 +298,13 @@ func TestEnds(t *testing.T) {
 	for i, who := range all {
 		status, votes := w.ask("GET", post+"/vote/hubs", who, "")
 		require.Equal(t, 200, status)
-		require.Equal(t, []any{float64(i), 0.0, true, []any{}}, []any{items(votes)[0]["totalVotes"], items(votes)[0]["countedVotes"], items(votes)[0]["hidden"], items(votes)[0]["distribution"]})
-		status, cast := w.ask("POST", post+"/vote", who, `{"position":"`+[]string{"strong_left", "left", "neutral", "strong_right", "strong_right"}[i]+`"}`)
+		require.Equal(t, []any{float64(i), 0.0, true, []any{}},
+			[]any{
+				items(votes)[0]["totalVotes"], items(votes)[0]["countedVotes"], items(votes)[0]["hidden"],
+				items(votes)[0]["distribution"],
+			})
+		status, cast := w.ask("POST", post+"/vote", who,
+			`{"position":"`+[]string{"strong_left", "left", "neutral", "strong_right", "strong_right"}[i]+`"}`)
 		require.Equal(t, 201, status, cast)
 	}
 	_, votes := w.ask("GET", post+"/vote/hubs", all[0], "")

@@ -42,20 +42,33 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	annID, ann, _ := w.person(number(1), "Ann")
 	face := w.picture(ann, "profile")
-	send("PATCH", "/users/me/profile", ann, map[string]string{"fullName": "Ann " + long(96), "bio": long(500), "profileAssetId": face})
+	send("PATCH", "/users/me/profile", ann,
+		map[string]string{"fullName": "Ann " + long(96), "bio": long(500), "profileAssetId": face})
 	var mine []string
 	for i := range 20 {
-		h := send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea %02d ", i) + long(93), "description": long(2000), "customLink": []string{"tea", ""}[min(i, 1)], "profileAssetId": w.picture(ann, "hub")})
+		h := send("POST", "/hubs", ann,
+			map[string]string{
+				"name": fmt.Sprintf("Tea %02d ", i) + long(93), "description": long(2000),
+				"customLink": []string{"tea", ""}[min(i, 1)], "profileAssetId": w.picture(ann, "hub"),
+			})
 		mine = append(mine, h["hubId"].(string))
 	}
 	for i := range 80 {
-		send("POST", "/hubs", ann, map[string]string{"name": fmt.Sprintf("Tea more %02d ", i) + long(88), "description": long(2000), "profileAssetId": w.picture(ann, "hub")})
+		send("POST", "/hubs", ann, map[string]string{
+			"name":        fmt.Sprintf("Tea more %02d ", i) + long(88),
+			"description": long(2000), "profileAssetId": w.picture(ann, "hub"),
+		})
 	}
 	hub := mine[0]
 	whole := func(hubs ...string) map[string]any {
 		p := map[string]any{
-			"visibility": "public", "thoughtText": long(250), "slider": map[string]string{"text": long(260), "leftLabel": long(50), "rightLabel": long(50)},
-			"article": map[string]string{"kind": "mixed", "text": long(60_000), "linkUrl": "https://example.com/" + strings.Repeat("x", 1980), "linkTitle": long(200), "linkDescription": long(500)},
+			"visibility": "public", "thoughtText": long(250),
+			"slider": map[string]string{"text": long(260), "leftLabel": long(50), "rightLabel": long(50)},
+			"article": map[string]string{
+				"kind": "mixed", "text": long(60_000),
+				"linkUrl": "https://example.com/" + strings.Repeat("x", 1980), "linkTitle": long(200),
+				"linkDescription": long(500),
+			},
 		}
 		if len(hubs) > 0 {
 			p["visibility"], p["hubIds"] = "public_hub", hubs
@@ -64,24 +77,29 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	source := send("POST", "/posts", ann, whole())["postId"].(string)
 	post := send("POST", "/posts", ann, whole(mine...))["postId"].(string)
-	comment := send("POST", "/posts/"+post+"/comments", ann, map[string]string{"text": long(2000)})["commentId"].(string)
-	talk := "/hubs/" + hub + "/discussions/" + send("POST", "/hubs/"+hub+"/discussions", ann, map[string]string{"postId": post})["discussionId"].(string)
+	comment := send("POST", "/posts/"+post+"/comments", ann,
+		map[string]string{"text": long(2000)})["commentId"].(string)
+	talk := "/hubs/" + hub + "/discussions/" + send("POST", "/hubs/"+hub+"/discussions", ann,
+		map[string]string{"postId": post})["discussionId"].(string)
 	message := send("POST", talk+"/messages", ann, map[string]string{"text": long(2000)})["messageId"].(string)
 	var manager, token string
 	_, manager, _ = w.person(number(0), "Manager")
 	link := send("POST", "/hubs/"+hub+"/links", ann, map[string]any{})["token"].(string)
 	for i := range 100 {
 		id, other, _ := w.person(number(100+i), fmt.Sprintf("Other%03d", i))
-		send("PATCH", "/users/me/profile", other, map[string]string{"fullName": fmt.Sprintf("Other %03d ", i) + long(90), "bio": long(500)})
+		send("PATCH", "/users/me/profile", other,
+			map[string]string{"fullName": fmt.Sprintf("Other %03d ", i) + long(90), "bio": long(500)})
 		w.enrol(ann, hub, number(100+i), other)
 		send("PUT", "/users/"+annID+"/follow", other, nil)
 		send("PUT", "/users/"+id+"/follow", ann, nil)
 		made := send("POST", "/posts", other, whole(hub))
 		send("POST", "/posts", other, whole())
-		send("POST", "/posts/"+source+"/repost", other, map[string]any{"thoughtText": long(250), "slider": map[string]string{"text": long(260)}})
+		send("POST", "/posts/"+source+"/repost", other,
+			map[string]any{"thoughtText": long(250), "slider": map[string]string{"text": long(260)}})
 		send("POST", "/posts/"+post+"/share", other, map[string]string{"note": long(500)})
 		send("POST", "/posts/"+post+"/comments", other, map[string]string{"text": long(2000)})
-		send("POST", "/posts/"+post+"/comments", other, map[string]string{"text": long(2000), "parentCommentId": comment})
+		send("POST", "/posts/"+post+"/comments", other,
+			map[string]string{"text": long(2000), "parentCommentId": comment})
 		send("POST", talk+"/messages", other, map[string]string{"text": long(2000)})
 		send("POST", talk+"/messages", other, map[string]string{"text": long(2000), "parentMessageId": message})
 		send("POST", "/posts/"+post+"/vote", other, map[string]string{"position": "left"})
@@ -104,7 +122,8 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	w.rest()
 	_, discussion, _ := strings.Cut(strings.TrimPrefix(talk, "/hubs/"), "/discussions/")
 	values := map[string][]string{
-		"id": {post, source, hub, annID, face}, "username": {"ann"}, "link": {"tea"}, "comment": {comment}, "token": {token, link}, "discussion": {discussion}, "message": {message},
+		"id": {post, source, hub, annID, face}, "username": {"ann"}, "link": {"tea"}, "comment": {comment},
+		"token": {token, link}, "discussion": {discussion}, "message": {message},
 	}
 	get := func(path, token string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.Prefix+path, nil)
@@ -116,7 +135,11 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	for _, o := range openapitest.New(t, w).Operations() {
 		path := strings.TrimPrefix(o.Path, api.Prefix)
-		if o.Method != http.MethodGet || slices.Contains([]string{"/openapi.json", "/dev/otp/{id}", "/notifications/stream", "/users/username-availability"}, path) {
+		if o.Method != http.MethodGet ||
+			slices.Contains([]string{
+				"/openapi.json", "/dev/otp/{id}", "/notifications/stream",
+				"/users/username-availability",
+			}, path) {
 			continue // it reads no rows, or waits
 		}
 		found := false
@@ -143,15 +166,18 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 				if len(list.Items) > 1 {
 					require.LessOrEqual(t, rec.Body.Len(), openapi.MaxPage+4<<10, page)
 				}
-				heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", path, len(list.Items), rec.Body.Len()>>10), func(int) { get(page, who) })
+				heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", path, len(list.Items), rec.Body.Len()>>10),
+					func(int) { get(page, who) })
 			}
 		}
 		require.True(t, found, "nothing was found by GET %s: have this test make some", path)
 	}
 
 	site := web.New(web.Config{
-		People: w.people, Hubs: w.hubs, Posts: w.posts, Discussions: w.talks, Pictures: w.pictures, Streams: stream.New(stream.Config{Posts: w.posts}), VoteMin: 3, Now: time.Now,
-		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1, AtWork: 1000}.Complete(false), time.Now), Log: slog.New(slog.DiscardHandler),
+		People: w.people, Hubs: w.hubs, Posts: w.posts, Discussions: w.talks, Pictures: w.pictures,
+		Streams: stream.New(stream.Config{Posts: w.posts}), VoteMin: 3, Now: time.Now,
+		Admission: httpjson.NewAdmission(httpjson.Limits{Writes: -1, Reads: -1, AtWork: 1000}.Complete(false),
+			time.Now), Log: slog.New(slog.DiscardHandler),
 	})
 	values["name"], values["kind"], values["rest"] = []string{"Ann"}, []string{"post", "hub"}, []string{"nothing"}
 	var patterns, rowless []string

@@ -36,7 +36,11 @@ type Notification struct {
 }
 
 func notificationOf(n posts.Notification) Notification {
-	one := Notification{NotificationID: n.ID(), Type: NoticeType(n.Type), Actor: personOf(n.Actor), PostID: httpjson.OptionalText(n.Post), HubID: httpjson.OptionalText(n.Hub), IsRead: n.IsRead, CreatedAt: httpjson.FormatTime(n.At)}
+	one := Notification{
+		NotificationID: n.ID(), Type: NoticeType(n.Type), Actor: personOf(n.Actor),
+		PostID: httpjson.OptionalText(n.Post), HubID: httpjson.OptionalText(n.Hub), IsRead: n.IsRead,
+		CreatedAt: httpjson.FormatTime(n.At),
+	}
 	switch n.Type {
 	case notices.PostCommented:
 		one.CommentID = httpjson.OptionalText(n.Thing)
@@ -69,7 +73,9 @@ func (a *api) notices() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("notifications", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{7, 210}, op("list-notifications", http.MethodGet, "/notifications", "My notifications", "The newest first, of the last 30 days: those that are about what the caller may see now.", http.StatusOK),
+	route(a, person, Bound{7, 210},
+		op("list-notifications", http.MethodGet, "/notifications", "My notifications",
+			"The newest first, of the last 30 days: those that are about what the caller may see now.", http.StatusOK),
 		func(ctx context.Context, v visit, in *struct {
 			Unread bool `query:"unread" doc:"true: those that are not read" example:"true"`
 			Paged
@@ -83,28 +89,36 @@ func (a *api) notices() {
 			page, err := a.Posts.Notifications(ctx, v.Claim, in.Unread, after, in.Limit)
 			return pageOf(list, page.Items, page.Next, err, notificationOf)
 		})
-	route(a, person, Bound{7, 210}, op("get-unread-count", http.MethodGet, "/notifications/unread-count", "How many notifications I have not read", "Up to 20.", http.StatusOK),
+	route(a, person, Bound{7, 210},
+		op("get-unread-count", http.MethodGet, "/notifications/unread-count",
+			"How many notifications I have not read", "Up to 20.", http.StatusOK),
 		func(ctx context.Context, v visit, _ *none) (*openapi.Body[UnreadCount], error) {
 			n, err := a.Posts.Unread(ctx, v.Claim)
 			return openapi.Answer(UnreadCount{n}, err)
 		})
-	route(a, person, Bound{3, 4}, op("read-notification", http.MethodPost, "/notifications/{id}/read", "Note that I have read a notification", "One that was read before is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{3, 4},
+		op("read-notification", http.MethodPost, "/notifications/{id}/read", "Note that I have read a notification",
+			"One that was read before is as good.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ID string `path:"id" doc:"The id of the notification" example:"2516087663999999999-36c92e25aed2a57cacc40610"`
 		},
 		) (*none, error) {
 			return nil, a.Posts.ReadNotification(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{2, 3}, op("read-all-notifications", http.MethodPost, "/notifications/read-all", "Note that I have read all notifications", "All that are there now.", http.StatusNoContent),
+	route(a, person, Bound{2, 3},
+		op("read-all-notifications", http.MethodPost, "/notifications/read-all",
+			"Note that I have read all notifications", "All that are there now.", http.StatusNoContent),
 		func(ctx context.Context, v visit, _ *none) (*none, error) {
 			return nil, a.Posts.ReadNotification(ctx, v.Claim, "")
 		})
-	route(a, person, Bound{1, 4}, op("get-hub-settings", http.MethodGet, "/hubs/{id}/notification-settings", "How I am told of a hub", "To its members.", http.StatusOK, 403, 404),
+	route(a, person, Bound{1, 4}, op("get-hub-settings", http.MethodGet, "/hubs/{id}/notification-settings",
+		"How I am told of a hub", "To its members.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[HubSettings], error) {
 			m, err := a.Hubs.Muted(ctx, v.Claim, in.ID)
 			return openapi.Answer(hubSettingsOf(m), err)
 		})
-	route(a, person, Bound{3, 6}, op("put-hub-settings", http.MethodPut, "/hubs/{id}/notification-settings", "Choose how I am told of a hub", "A mute keeps away notifications of posts and shares in the hub, and no others. It ends with the membership.", http.StatusOK, 403, 404),
+	route(a, person, Bound{3, 6}, op("put-hub-settings", http.MethodPut, "/hubs/{id}/notification-settings",
+		"Choose how I am told of a hub", "A mute keeps away notifications of posts and shares in the hub, and no others. It ends with the membership.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body HubSettings

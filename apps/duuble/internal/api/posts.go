@@ -91,7 +91,9 @@ func (a *api) posts() {
 		}
 		return &created{Prefix + "/posts/" + c.ID, a.cardOf(c)}, nil
 	})
-	route(a, visitor, Bound{7, 120}, op("list-reposts", http.MethodGet, "/posts/{id}/reposts", "The reposts of a post", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{7, 120},
+		op("list-reposts", http.MethodGet, "/posts/{id}/reposts", "The reposts of a post",
+			"The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -104,7 +106,9 @@ func (a *api) posts() {
 			page, err := a.Posts.Reposts(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("reposts "+in.ID, page, err)
 		})
-	route(a, visitor, Bound{6, 180}, op("list-posts", http.MethodGet, "/posts", "The newest posts", "All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
+	route(a, visitor, Bound{6, 180},
+		op("list-posts", http.MethodGet, "/posts", "The newest posts",
+			"All that are public, or those of a hub of which the caller is a member.", http.StatusOK, 403, 404),
 		func(ctx context.Context, v visit, in *struct {
 			HubID string `query:"hubId" doc:"A hub" example:"01KA0000000000000000000004"`
 			Paged
@@ -122,7 +126,9 @@ func (a *api) posts() {
 			page, err := a.Posts.Newest(ctx, v.Claim, after, in.Limit)
 			return a.cardsAnswer(list, page, err)
 		})
-	route(a, visitor, Bound{5, 16}, op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.", http.StatusOK, 404),
+	route(a, visitor, Bound{5, 16},
+		op("get-post", http.MethodGet, "/posts/{id}", "A post", "With its votes, as far as they are counted.",
+			http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Card], error) {
 			c, err := a.Posts.Card(ctx, v.Claim, in.ID)
 			if err != nil {
@@ -130,7 +136,9 @@ func (a *api) posts() {
 			}
 			return openapi.Answer(a.cardOf(c), nil)
 		})
-	route(a, visitor, Bound{7, 170}, op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person", "The newest first.", http.StatusOK, 404),
+	route(a, visitor, Bound{7, 170},
+		op("list-user-posts", http.MethodGet, "/users/{id}/posts", "The posts of a person",
+			"The newest first.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged
@@ -143,7 +151,9 @@ func (a *api) posts() {
 			page, err := a.Posts.Of(ctx, v.Claim, in.ID, after, in.Limit)
 			return a.cardsAnswer("users "+in.ID, page, err)
 		})
-	route(a, person, Bound{5, 170}, op("list-deleted-posts", http.MethodGet, "/users/me/deleted-posts", "Posts that I have deleted", "Those that the caller can bring back, the last deleted first.", http.StatusOK),
+	route(a, person, Bound{5, 170},
+		op("list-deleted-posts", http.MethodGet, "/users/me/deleted-posts", "Posts that I have deleted",
+			"Those that the caller can bring back, the last deleted first.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[Items[DeletedPost]], error) {
 			list := "deleted " + v.UserID
 			after, err := in.after(list)
@@ -168,30 +178,43 @@ func (a *api) posts() {
 			r, err := a.Posts.Vote(ctx, v.Claim, in.ID, position)
 			return openapi.Answer(castOf(r), err)
 		})
-	route(a, visitor, Bound{2, 6}, op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more; with an end by nothing, and then by all.", http.StatusOK, 404, 409),
+	route(a, visitor, Bound{2, 6},
+		op("get-vote-summary", http.MethodGet, "/posts/{id}/vote/summary", "The votes on a post", "Each counted number goes up by nothing, or by a group of minVotes or more; with an end by nothing, and then by all.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[VoteSummary], error) {
 			r, voted, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			s := a.summaryOf(in.ID, r)
-			return openapi.Answer(VoteSummary{s.PostID, s.Scope, s.TotalVotes, s.CountedVotes, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, voted}, err)
+			return openapi.Answer(VoteSummary{
+				s.PostID, s.Scope, s.TotalVotes, s.CountedVotes, s.Hidden, s.MinVotes,
+				s.LeftCount, s.NeutralCount, s.RightCount, voted,
+			}, err)
 		})
-	route(a, visitor, Bound{2, 6}, op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position", "Empty while nothing is counted.", http.StatusOK, 404, 409),
+	route(a, visitor, Bound{2, 6},
+		op("get-vote-distribution", http.MethodGet, "/posts/{id}/vote/distribution", "The votes on a post by position",
+			"Empty while nothing is counted.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Distribution], error) {
 			r, _, err := a.Posts.Result(ctx, v.Claim, in.ID)
 			d := Distribution{in.ID, r.Scope, r.Total, r.Counted, a.VoteMin, bars(r)}
 			return openapi.Answer(d, err)
 		})
-	route(a, person, Bound{3, 14}, op("get-hub-votes", http.MethodGet, "/posts/{id}/vote/hubs", "The votes on a post in my hubs", "Of each hub of the post of which the caller is a member.", http.StatusOK, 404, 409),
+	route(a, person, Bound{3, 14},
+		op("get-hub-votes", http.MethodGet, "/posts/{id}/vote/hubs", "The votes on a post in my hubs",
+			"Of each hub of the post of which the caller is a member.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[HubVotes], error) {
 			all, err := a.Posts.HubResults(ctx, v.Claim, in.ID)
 			list := HubVotes{Items: []HubVote{}}
 			for _, r := range all {
 				s := a.summaryOf(in.ID, r.Result)
-				one := HubVote{in.ID, "hub", r.ID, r.Name, s.TotalVotes, s.CountedVotes, r.Withheld, s.Hidden, s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, bars(r.Result)}
+				one := HubVote{
+					in.ID, "hub", r.ID, r.Name, s.TotalVotes, s.CountedVotes, r.Withheld, s.Hidden,
+					s.MinVotes, s.LeftCount, s.NeutralCount, s.RightCount, bars(r.Result),
+				}
 				list.Items = append(list.Items, one)
 			}
 			return openapi.Answer(list, err)
 		})
-	route(a, person, Bound{4, 85}, op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted", "Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
+	route(a, person, Bound{4, 85},
+		op("list-my-votes", http.MethodGet, "/users/me/votes", "On what I have voted",
+			"Without positions, which are not kept. The list follows the votes by some seconds.", http.StatusOK),
 		func(ctx context.Context, v visit, in *Paged) (*openapi.Body[MyVotes], error) {
 			after, err := in.after("votes " + v.UserID)
 			if err != nil {

@@ -40,7 +40,10 @@ type NewReport struct {
 
 // target returns what is reported.
 func (r NewReport) target() (manage.Target, error) {
-	switch given := (NewReport{UserID: r.UserID, PostID: r.PostID, HubID: r.HubID, CommentID: r.CommentID, DiscussionID: r.DiscussionID, MessageID: r.MessageID}); given {
+	switch given := (NewReport{
+		UserID: r.UserID, PostID: r.PostID, HubID: r.HubID, CommentID: r.CommentID,
+		DiscussionID: r.DiscussionID, MessageID: r.MessageID,
+	}); given {
 	case NewReport{UserID: r.UserID}:
 		if r.UserID != "" {
 			return manage.Target{Kind: manage.APerson, ID: r.UserID}, nil
@@ -58,7 +61,13 @@ func (r NewReport) target() (manage.Target, error) {
 			return manage.Target{Kind: manage.AMessage, ID: r.HubID + "|" + r.DiscussionID + "|" + r.MessageID}, nil
 		}
 	}
-	return manage.Target{}, &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body", Message: "give userId, postId or hubId, or commentId with postId, or messageId with discussionId and hubId"}}}
+	return manage.Target{}, &fault.Error{
+		Kind: fault.Invalid, Text: "the request breaks the rules named here",
+		Fields: []fault.Field{{
+			Name:    "body",
+			Message: "give userId, postId or hubId, or commentId with postId, or messageId with discussionId and hubId",
+		}},
+	}
 }
 
 // Reported is a report as its reporter sees it.
@@ -101,7 +110,11 @@ type Copy struct {
 }
 
 func reportOf(r manage.Report) Report {
-	one := Report{ReportID: r.ID, Reporter: personOf(r.Reporter), Reason: Reason(r.Reason), Details: r.Details, Status: ReportState(r.Status), CreatedAt: httpjson.FormatTime(r.CreatedAt), DecidedAt: httpjson.OptionalTime(r.DecidedAt)}
+	one := Report{
+		ReportID: r.ID, Reporter: personOf(r.Reporter), Reason: Reason(r.Reason), Details: r.Details,
+		Status: ReportState(r.Status), CreatedAt: httpjson.FormatTime(r.CreatedAt),
+		DecidedAt: httpjson.OptionalTime(r.DecidedAt),
+	}
 	switch r.Target.Kind {
 	case manage.APerson:
 		one.UserID = &r.Target.ID
@@ -116,7 +129,10 @@ func reportOf(r manage.Report) Report {
 		ids := r.Target.Parts()
 		one.HubID, one.DiscussionID, one.MessageID = &ids[0], &ids[1], &ids[2]
 	}
-	one.Copy = Copy{httpjson.OptionalText(r.Copy.UserID), httpjson.OptionalText(r.Copy.Username), httpjson.OptionalText(r.Copy.Name), r.Copy.Text, httpjson.OptionalText(r.Copy.Picture)}
+	one.Copy = Copy{
+		httpjson.OptionalText(r.Copy.UserID), httpjson.OptionalText(r.Copy.Username),
+		httpjson.OptionalText(r.Copy.Name), r.Copy.Text, httpjson.OptionalText(r.Copy.Picture),
+	}
 	return one
 }
 
@@ -142,26 +158,36 @@ type Decision struct {
 }
 
 func (a *api) reports() {
-	report := operation("people", "report", http.MethodPost, "/reports", "Report a person, a post, a comment, a hub or a message", "Once, what the caller may see: again it is answered 200 with the same report. Those who manage the service alone learn of it.", http.StatusCreated, 404)
-	report.Responses = map[string]*huma.Response{"200": {Description: "The caller has reported it before", Content: map[string]*huma.MediaType{"application/json": {
-		Schema: &huma.Schema{Ref: "#/components/schemas/Reported"}, Example: Reported{"01KA000000000000000000000A", manage.Open},
-	}}}}
-	route(a, person, Bound{11, 23}, report, func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
-		of, err := in.Body.target()
-		if err != nil {
-			return nil, err
-		}
-		r, isNew, err := a.Posts.Manage.Report(ctx, v.Claim, of, string(in.Body.Reason), in.Body.Details)
-		if err != nil {
-			return nil, err
-		}
-		out := &reported{http.StatusCreated, Reported{r.ID, ReportState(r.Status)}}
-		if !isNew {
-			out.Status = http.StatusOK
-		}
-		return out, nil
-	})
-	route(a, person, Bound{4, 50}, operation("admin", "list-reports", http.MethodGet, "/admin/reports", "The reports", "With a status, the newest first.", http.StatusOK),
+	report := operation("people", "report", http.MethodPost, "/reports",
+		"Report a person, a post, a comment, a hub or a message", "Once, what the caller may see: again it is answered 200 with the same report. Those who manage the service alone learn of it.", http.StatusCreated, 404)
+	report.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The caller has reported it before",
+			Content: map[string]*huma.MediaType{"application/json": {
+				Schema:  &huma.Schema{Ref: "#/components/schemas/Reported"},
+				Example: Reported{"01KA000000000000000000000A", manage.Open},
+			}},
+		},
+	}
+	route(a, person, Bound{11, 23}, report,
+		func(ctx context.Context, v visit, in *struct{ Body NewReport }) (*reported, error) {
+			of, err := in.Body.target()
+			if err != nil {
+				return nil, err
+			}
+			r, isNew, err := a.Posts.Manage.Report(ctx, v.Claim, of, string(in.Body.Reason), in.Body.Details)
+			if err != nil {
+				return nil, err
+			}
+			out := &reported{http.StatusCreated, Reported{r.ID, ReportState(r.Status)}}
+			if !isNew {
+				out.Status = http.StatusOK
+			}
+			return out, nil
+		})
+	route(a, person, Bound{4, 50},
+		operation("admin", "list-reports", http.MethodGet, "/admin/reports", "The reports",
+			"With a status, the newest first.", http.StatusOK),
 		func(ctx context.Context, v visit, in *struct {
 			Status string `query:"status" enum:"open,resolved,dismissed" default:"open" doc:"Which" example:"open"`
 			Paged
@@ -175,7 +201,11 @@ func (a *api) reports() {
 			page, err := a.Posts.Manage.Reports(ctx, v.Claim, in.Status, after, in.Limit)
 			return pageOf(list, page.Items, page.Next, err, reportOf)
 		})
-	route(a, person, Bound{3, 10}, operation("admin", "restore-user", http.MethodPost, "/admin/users/{id}/restore", "Bring back the account of a person", "With all that it had, up to 30 days after the person left. One that is there is as good.", http.StatusOK, 404),
+	route(a, person, Bound{3, 10},
+		operation("admin", "restore-user", http.MethodPost, "/admin/users/{id}/restore",
+			"Bring back the account of a person",
+			"With all that it had, up to 30 days after the person left. One that is there is as good.",
+			http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Person], error) {
 			p, err := a.People.RestoreUser(ctx, v.Claim, in.ID)
 			return openapi.Answer(personOf(p), err)
@@ -183,7 +213,8 @@ func (a *api) reports() {
 	suspension := func(id, method, summary, description string, status int) huma.Operation {
 		return operation("admin", id, method, "/admin/users/{id}/suspension", summary, description, status, 404)
 	}
-	route(a, person, Bound{2, 6}, suspension("get-suspension", http.MethodGet, "Whether a person is suspended", "And until when, and why.", http.StatusOK),
+	route(a, person, Bound{2, 6}, suspension("get-suspension", http.MethodGet, "Whether a person is suspended",
+		"And until when, and why.", http.StatusOK),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Suspension], error) {
 			x, _, err := a.People.SuspensionOf(ctx, v.Claim, in.ID)
 			return openapi.Answer(suspensionOf(x), err)
@@ -197,24 +228,35 @@ func (a *api) reports() {
 			x, err := a.People.Suspend(ctx, v.Claim, in.ID, in.Body.Days, in.Body.Reason)
 			return openapi.Answer(suspensionOf(x), err)
 		})
-	route(a, person, Bound{3, 8}, suspension("end-suspension", http.MethodDelete, "End a suspension", "All is as it was. One who is not suspended is as good.", http.StatusNoContent),
+	route(a, person, Bound{3, 8},
+		suspension("end-suspension", http.MethodDelete, "End a suspension",
+			"All is as it was. One who is not suspended is as good.", http.StatusNoContent),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.People.EndSuspension(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{6, 23}, operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days.", http.StatusNoContent, 404),
+	route(a, person, Bound{6, 23},
+		operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.RemoveAny(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{6, 23}, operation("admin", "restore-any-post", http.MethodPost, "/admin/posts/{id}/restore", "Bring back a post", "One that somebody who manages the service has deleted. One that is there is as good.", http.StatusNoContent, 404),
+	route(a, person, Bound{6, 23},
+		operation("admin", "restore-any-post", http.MethodPost, "/admin/posts/{id}/restore", "Bring back a post",
+			"One that somebody who manages the service has deleted. One that is there is as good.",
+			http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.RestoreAny(ctx, v.Claim, in.ID)
 		})
-	route(a, person, Bound{20, 40}, operation("admin", "delete-reported", http.MethodPost, "/admin/reports/{id}/delete", "Delete what is reported", "A post, a comment or a message. The report is resolved, unless it was decided before.", http.StatusOK, 404, 409),
+	route(a, person, Bound{20, 40},
+		operation("admin", "delete-reported", http.MethodPost, "/admin/reports/{id}/delete", "Delete what is reported",
+			"A post, a comment or a message. The report is resolved, unless it was decided before.",
+			http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Report], error) {
 			r, err := a.Posts.Manage.DeleteReported(ctx, v.Claim, in.ID)
 			return openapi.Answer(reportOf(r), err)
 		})
-	route(a, person, Bound{11, 15}, operation("admin", "decide-report", http.MethodPost, "/admin/reports/{id}/decide", "Decide a report", "Once.", http.StatusOK, 404, 409),
+	route(a, person, Bound{11, 15},
+		operation("admin", "decide-report", http.MethodPost, "/admin/reports/{id}/decide", "Decide a report",
+			"Once.", http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body Decision

@@ -35,7 +35,10 @@ func (a *api) shares() {
 		) (*newShare, error) {
 			return share(ctx, v, in.ID, nil, in.Body.Note, in.Key)
 		})
-	route(a, person, Bound{10, 62}, op("share-to-hubs", http.MethodPost, "/posts/{id}/share/hubs", "Share a post into hubs", "Hubs of the caller. Votes of their members count there from then on. A post is in up to 500 hubs.", http.StatusCreated, 403, 404, 409),
+	route(a, person, Bound{10, 62},
+		op("share-to-hubs", http.MethodPost, "/posts/{id}/share/hubs", "Share a post into hubs",
+			"Hubs of the caller. Votes of their members count there from then on. A post is in up to 500 hubs.",
+			http.StatusCreated, 403, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Key  string `header:"Idempotency-Key" doc:"Up to 100 characters that you choose" example:"4711"`
@@ -44,7 +47,10 @@ func (a *api) shares() {
 		) (*newShare, error) {
 			return share(ctx, v, in.ID, in.Body.HubIDs, in.Body.Note, in.Key)
 		})
-	route(a, visitor, Bound{5, 55}, op("list-shares", http.MethodGet, "/posts/{id}/shares", "The shares of a post", "The newest first: those to lists of people, and those to hubs of which the caller is a member.", http.StatusOK, 404),
+	route(a, visitor, Bound{5, 55},
+		op("list-shares", http.MethodGet, "/posts/{id}/shares", "The shares of a post",
+			"The newest first: those to lists of people, and those to hubs of which the caller is a member.",
+			http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Paged

@@ -62,7 +62,8 @@ func TestWalk(t *testing.T) {
 	leftID, left, _ := w.person(number(3), "Left")
 	removedID, removed, _ := w.person(number(4), "Removed")
 	_, outsider, _ := w.person(number(5), "Outsider")
-	status, h := w.ask("POST", "/hubs", ann, `{"name":"Tea","customLink":"tea","profileAssetId":"`+w.picture(ann, "hub")+`"}`)
+	status, h := w.ask("POST", "/hubs", ann,
+		`{"name":"Tea","customLink":"tea","profileAssetId":"`+w.picture(ann, "hub")+`"}`)
 	require.Equal(t, 201, status, h)
 	hub := h["hubId"].(string)
 	w.enrol(ann, hub, number(2), bob)
@@ -76,13 +77,15 @@ func TestWalk(t *testing.T) {
 	_, link := w.ask("POST", "/hubs/"+hub+"/links", ann, "")
 	const secret = "the kettle is red"
 	post := func(visibility string) string {
-		status, c := w.ask("POST", "/posts", bob, `{"visibility":"`+visibility+`","hubIds":["`+hub+`"],"thoughtText":"`+secret+`","slider":{"text":"`+secret+`"},"article":{"kind":"text","text":"`+secret+`"}}`)
+		status, c := w.ask("POST", "/posts", bob, `{"visibility":"`+visibility+`","hubIds":["`+hub+`"],"thoughtText":"`+
+			secret+`","slider":{"text":"`+secret+`"},"article":{"kind":"text","text":"`+secret+`"}}`)
 		require.Equal(t, 201, status, c)
 		return c["postId"].(string)
 	}
 	locked := post("private_locked_hub")
 	source := w.post(ann)
-	status, made := w.ask("POST", "/posts/"+source+"/repost", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+secret+`"}`)
+	status, made := w.ask("POST", "/posts/"+source+"/repost", bob,
+		`{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+secret+`"}`)
 	require.Equal(t, 201, status, made)
 	repost := made["postId"].(string)
 	status, made = w.ask("POST", "/posts/"+source+"/share/hubs", bob, `{"hubIds":["`+hub+`"],"note":"`+secret+`"}`)
@@ -91,7 +94,8 @@ func TestWalk(t *testing.T) {
 	status, root := w.ask("POST", "/posts/"+locked+"/comments", left, `{"text":"`+secret+`"}`)
 	require.Equal(t, 201, status, root)
 	comment := root["commentId"].(string)
-	status, reply := w.ask("POST", "/posts/"+locked+"/comments", bob, `{"text":"`+secret+`","parentCommentId":"`+comment+`"}`)
+	status, reply := w.ask("POST", "/posts/"+locked+"/comments", bob,
+		`{"text":"`+secret+`","parentCommentId":"`+comment+`"}`)
 	require.Equal(t, 201, status, reply)
 	status, made = w.ask("POST", "/hubs/"+hub+"/discussions", left, `{"postId":"`+locked+`"}`)
 	require.Equal(t, 201, status, made)
@@ -99,7 +103,8 @@ func TestWalk(t *testing.T) {
 	status, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", left, `{"text":"`+secret+`"}`)
 	require.Equal(t, 201, status, made)
 	message := made["messageId"].(string)
-	status, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", bob, `{"text":"`+secret+`","parentMessageId":"`+message+`"}`)
+	status, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", bob,
+		`{"text":"`+secret+`","parentMessageId":"`+message+`"}`)
 	require.Equal(t, 201, status, made)
 	for _, who := range []string{ann, left, removed, blocked, blocks} {
 		status, made := w.ask("PUT", "/hubs/"+hub+"/discussions/"+discussion+"/saved", who, "")
@@ -131,18 +136,24 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, 200, status)
 	w.rest()
 	values := map[string][]string{
-		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "q": {"bob", "tea"}, "link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {message},
+		"id": {locked, repost, source, hub, bobID, annID, leftID}, "username": {"bob", "ann"}, "q": {"bob", "tea"},
+		"link": {"tea"}, "comment": {comment}, "token": {token, link["token"].(string)},
+		"discussion": {discussion}, "message": {message},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub, "/posts?limit=1", "/users/"+bobID+"/posts?limit=1")
 	found := func(who string) (seen []string) {
 		for _, path := range paths {
 			status, answer := w.ask("GET", path, who, "")
 			text := fmt.Sprint(answer)
-			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, repost) || strings.Contains(text, comment) || strings.Contains(text, discussion) || strings.Contains(text, message) {
+			if strings.Contains(text, secret) || strings.Contains(text, locked) || strings.Contains(text, repost) ||
+				strings.Contains(text, comment) || strings.Contains(text, discussion) ||
+				strings.Contains(text, message) {
 				seen = append(seen, path)
 			}
 			if strings.Contains(path, "/posts/"+locked) || strings.Contains(path, "/posts/"+repost) {
-				_, nothing := w.ask("GET", strings.NewReplacer(locked, "01KA0000000000000000000003", repost, "01KA0000000000000000000003").Replace(path), who, "")
+				_, nothing := w.ask("GET",
+					strings.NewReplacer(locked, "01KA0000000000000000000003", repost,
+						"01KA0000000000000000000003").Replace(path), who, "")
 				if status != 404 || answer["detail"] != nothing["detail"] || answer["code"] != nothing["code"] {
 					if status != 401 {
 						seen = append(seen, path)
@@ -153,9 +164,15 @@ func TestWalk(t *testing.T) {
 		return seen
 	}
 	everything := []string{
-		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies", "/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs", "/posts/" + locked + "/vote/summary",
-		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub, "/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes", "/feed/home", "/notifications",
-		"/users/me/saved-discussions", "/hubs/" + hub + "/discussions", "/hubs/" + hub + "/discussions/" + discussion, "/hubs/" + hub + "/discussions/" + discussion + "/messages", "/hubs/" + hub + "/discussions/" + discussion + "/messages/" + message + "/replies",
+		"/posts/" + locked, "/posts/" + locked + "/comments", "/posts/" + locked + "/comments/" + comment + "/replies",
+		"/posts/" + locked + "/vote/distribution", "/posts/" + locked + "/vote/hubs",
+		"/posts/" + locked + "/vote/summary",
+		"/posts/" + repost, "/posts/" + source + "/reposts", "/posts/" + source + "/shares", "/posts?hubId=" + hub,
+		"/users/" + bobID + "/posts", "/users/" + bobID + "/posts?limit=1", "/users/me/votes",
+		"/feed/home", "/notifications",
+		"/users/me/saved-discussions", "/hubs/" + hub + "/discussions", "/hubs/" + hub + "/discussions/" + discussion,
+		"/hubs/" + hub + "/discussions/" + discussion + "/messages",
+		"/hubs/" + hub + "/discussions/" + discussion + "/messages/" + message + "/replies",
 	}
 	all := found(ann)
 	for _, path := range everything {
@@ -175,7 +192,10 @@ func TestWalk(t *testing.T) {
 		return fmt.Sprint(p, posts, home, chosen, told, unread)
 	}
 	before := map[string]string{}
-	hidden := map[string]string{"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed, "who is blocked": blocked, "who blocks": blocks}
+	hidden := map[string]string{
+		"a guest": "", "an outsider": outsider, "who left": left, "who was removed": removed,
+		"who is blocked": blocked, "who blocks": blocks,
+	}
 	for name, who := range hidden {
 		require.Empty(t, found(who), name)
 		before[name] = profile(who)
@@ -188,13 +208,19 @@ func TestWalk(t *testing.T) {
 		require.Equal(t, before[name], profile(who), name)
 		_, card := w.ask("GET", "/posts/"+source, who, "")
 		require.Equal(t, 0.0, card["counts"].(map[string]any)["reposts"], name)
-		for path, body := range map[string]string{"/repost": `{"thoughtText":"x"}`, "/share": `{}`, "/share/hubs": `{"hubIds":["` + hub + `"]}`} {
+		for path, body := range map[string]string{
+			"/repost": `{"thoughtText":"x"}`, "/share": `{}`,
+			"/share/hubs": `{"hubIds":["` + hub + `"]}`,
+		} {
 			status, _ := w.ask("POST", "/posts/"+locked+path, who, body)
 			require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, path)
 		}
 		status, p := w.ask("POST", "/posts/"+locked+"/vote", who, `{"position":"left"}`)
 		require.Equal(t, map[bool]int{true: 401, false: 404}[who == ""], status, p)
-		for path, body := range map[string]string{"": `{"postId":"` + locked + `"}`, "/" + discussion + "/messages": `{"text":"x"}`} {
+		for path, body := range map[string]string{
+			"":                             `{"postId":"` + locked + `"}`,
+			"/" + discussion + "/messages": `{"text":"x"}`,
+		} {
 			want := 403
 			switch who {
 			case "":
@@ -259,7 +285,8 @@ func TestWalkDeleted(t *testing.T) {
 	const secret = "the kettle is red"
 	_, c := w.ask("POST", "/posts", ann, `{"thoughtText":"`+secret+`","slider":{"text":"Tea?"}}`)
 	public := c["postId"].(string)
-	_, c = w.ask("POST", "/posts", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+secret+`","slider":{"text":"Tea?"}}`)
+	_, c = w.ask("POST", "/posts", bob, `{"visibility":"private_locked_hub","hubIds":["`+hub+`"],"thoughtText":"`+
+		secret+`","slider":{"text":"Tea?"}}`)
 	locked := c["postId"].(string)
 	comment := w.comment(bob, public, "")
 	for _, id := range []string{public, locked} {
@@ -283,7 +310,8 @@ func TestWalkDeleted(t *testing.T) {
 	discussion := made["discussionId"].(string)
 	_, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", ann, `{"text":"`+secret+`"}`)
 	message := made["messageId"].(string)
-	_, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", bob, `{"text":"`+secret+`","parentMessageId":"`+message+`"}`)
+	_, made = w.ask("POST", "/hubs/"+hub+"/discussions/"+discussion+"/messages", bob,
+		`{"text":"`+secret+`","parentMessageId":"`+message+`"}`)
 	require.NotEmpty(t, made["messageId"])
 	status, _ = w.ask("PUT", "/hubs/"+hub+"/discussions/"+discussion+"/saved", ann, "")
 	require.Equal(t, 200, status)
@@ -301,7 +329,9 @@ func TestWalkDeleted(t *testing.T) {
 		}, time.Minute, 5*time.Millisecond, "the lists of votes follow")
 	}
 	values := map[string][]string{
-		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"}, "q": {"ann", "tea"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)}, "discussion": {discussion}, "message": {message},
+		"id": {public, locked, kept, repost, other, hub, annID, bobID, cidID}, "username": {"ann", "bob"},
+		"q": {"ann", "tea"}, "link": {"tea"}, "comment": {comment, root}, "token": {open, link["token"].(string)},
+		"discussion": {discussion}, "message": {message},
 	}
 	paths := append(w.gets(values), "/posts?hubId="+hub)
 	words := []string{secret, public, locked, comment, root, reply, repost, discussion, message}
@@ -350,7 +380,10 @@ func TestWalkDeleted(t *testing.T) {
 	require.Contains(t, before["a guest"], "/posts/"+public+"/shares")
 	require.Contains(t, before["a guest"], "/users/"+bobID+"/posts")
 
-	for path, who := range map[string]string{"/posts/" + public: ann, "/posts/" + locked: bob, "/posts/" + repost: bob, "/posts/" + other + "/comments/" + root: ann, "/users/" + annID + "/follow": cid} {
+	for path, who := range map[string]string{
+		"/posts/" + public: ann, "/posts/" + locked: bob, "/posts/" + repost: bob,
+		"/posts/" + other + "/comments/" + root: ann, "/users/" + annID + "/follow": cid,
+	} {
 		status, _ := w.ask("DELETE", path, who, "")
 		require.Equal(t, 204, status, path)
 	}
@@ -381,7 +414,8 @@ func TestWalkDeleted(t *testing.T) {
 	status, _ = w.ask("PUT", "/users/"+annID+"/follow", cid, "")
 	require.Equal(t, 200, status)
 	w.rest()
-	words, paths = []string{secret, public, locked, comment, repost, discussion, message}, slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
+	words, paths = []string{secret, public, locked, comment, repost, discussion, message},
+		slices.DeleteFunc(paths, func(path string) bool { return strings.Contains(path, other) })
 	for name, who := range everybody {
 		seen := found(who)
 		for _, path := range before[name] {
@@ -435,9 +469,13 @@ func TestWalkLeft(t *testing.T) {
 	}
 	w.background.Wait()
 	values := map[string][]string{
-		"id": {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"}, "username": {"annabella", "bob"}, "q": {"annab", "tea"}, "link": {"tea"}, "comment": {comment, reply}, "token": {token, link["token"].(string)}, "discussion": {discussion}, "message": {written["messageId"].(string)},
+		"id":       {public, repost["postId"].(string), bobs, hub, annID, bobID, "01KA0000000000000000000003"},
+		"username": {"annabella", "bob"}, "q": {"annab", "tea"}, "link": {"tea"}, "comment": {comment, reply},
+		"token": {token, link["token"].(string)}, "discussion": {discussion},
+		"message": {written["messageId"].(string)},
 	}
-	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved", "/hubs/"+hub+"/invitations?status=accepted_active")
+	paths := append(w.gets(values), "/posts?hubId="+hub, "/hubs/"+hub+"/join-requests?status=approved",
+		"/hubs/"+hub+"/invitations?status=accepted_active")
 	everybody := map[string]string{"a guest": "", "Bob": bob, "Cid": cid, "Dan": dan}
 	answers := func() map[string]string {
 		all := map[string]string{}
@@ -475,7 +513,8 @@ func TestWalkLeft(t *testing.T) {
 	for name := range everybody {
 		for _, path := range paths {
 			if strings.Contains(path, annID) {
-				require.Equal(t, left[name+" "+strings.ReplaceAll(path, annID, "01KA0000000000000000000003")], left[name+" "+path], path)
+				require.Equal(t, left[name+" "+strings.ReplaceAll(path, annID, "01KA0000000000000000000003")],
+					left[name+" "+path], path)
 			}
 		}
 	}

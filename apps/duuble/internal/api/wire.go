@@ -87,7 +87,11 @@ type Tokens struct {
 
 func tokensOf(in people.SignedIn) Tokens {
 	t := in.Tokens
-	return Tokens{t.UserID, t.Access, httpjson.FormatTime(t.AccessExpires), t.Refresh, httpjson.FormatTime(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), in.Device, httpjson.OptionalTime(in.User.DeletedAt)}
+	return Tokens{
+		t.UserID, t.Access, httpjson.FormatTime(t.AccessExpires), t.Refresh,
+		httpjson.FormatTime(t.RefreshEnds), in.IsNew, Step(in.User.Step()), in.User.Onboarded(), in.Device,
+		httpjson.OptionalTime(in.User.DeletedAt),
+	}
 }
 
 // Session is where a person is signed in.
@@ -142,7 +146,10 @@ type Person struct {
 }
 
 func personOf(p people.Person) Person {
-	return Person{httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName, httpjson.OptionalText(p.Picture)}
+	return Person{
+		httpjson.OptionalText(p.ID), httpjson.OptionalText(p.Username), p.FullName,
+		httpjson.OptionalText(p.Picture),
+	}
 }
 
 // MyCounts are numbers that go with an account.
@@ -172,8 +179,12 @@ type Me struct {
 
 func meOf(m people.Me) Me {
 	return Me{
-		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio, Picture: httpjson.OptionalText(m.Picture), Phone: m.Phone, OnboardingStep: Step(m.Step()), IsOnboardingCompleted: m.Onboarded(),
-		AcceptedTermsVersion: httpjson.OptionalText(m.TermsVersion), AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion), AcceptedAt: httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
+		UserID: m.ID, Username: httpjson.OptionalText(m.Username), FullName: m.FullName, Bio: m.Bio,
+		Picture: httpjson.OptionalText(m.Picture), Phone: m.Phone, OnboardingStep: Step(m.Step()),
+		IsOnboardingCompleted:  m.Onboarded(),
+		AcceptedTermsVersion:   httpjson.OptionalText(m.TermsVersion),
+		AcceptedPrivacyVersion: httpjson.OptionalText(m.PrivacyVersion),
+		AcceptedAt:             httpjson.OptionalTime(m.AcceptedAt), CreatedAt: httpjson.FormatTime(m.CreatedAt),
 		Counts: MyCounts{m.Counts.Followers, m.Counts.Following, m.Counts.AllPosts(), m.Counts.VotesCast},
 	}
 }
@@ -202,7 +213,11 @@ type Profile struct {
 }
 
 func profileOf(p people.Profile) Profile {
-	return Profile{personOf(p.Person), p.Bio, httpjson.FormatTime(p.CreatedAt), ProfileCounts{p.Counts.Followers, p.Counts.Following, p.Counts.Posts}, ProfileViewer{p.Follows, httpjson.OptionalTime(p.FollowedAt), p.FollowsYou}}
+	return Profile{
+		personOf(p.Person), p.Bio, httpjson.FormatTime(p.CreatedAt),
+		ProfileCounts{p.Counts.Followers, p.Counts.Following, p.Counts.Posts},
+		ProfileViewer{p.Follows, httpjson.OptionalTime(p.FollowedAt), p.FollowsYou},
+	}
 }
 
 // Availability says whether a name can be had.
@@ -213,7 +228,10 @@ type Availability struct {
 
 // nullable is an object of texts and of inline parts that may be null.
 func nullable(properties map[string]*huma.Schema, required ...string) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: false, Properties: properties, Required: required}
+	return &huma.Schema{
+		Type: huma.TypeObject, Nullable: true, AdditionalProperties: false,
+		Properties: properties, Required: required,
+	}
 }
 
 func text(doc, example string) *huma.Schema {
@@ -236,7 +254,10 @@ func (s *Slider) draft() (*posts.Slider, error) {
 	if s == nil {
 		return nil, nil
 	}
-	d := &posts.Slider{Text: s.Text, LeftLabel: s.LeftLabel, RightLabel: s.RightLabel, EndsWhenAllVoted: s.EndsWhenAllVoted}
+	d := &posts.Slider{
+		Text: s.Text, LeftLabel: s.LeftLabel, RightLabel: s.RightLabel,
+		EndsWhenAllVoted: s.EndsWhenAllVoted,
+	}
 	if s.EndsAt == "" {
 		return d, nil
 	}
@@ -253,7 +274,10 @@ func sliderOf(c posts.Card) *Slider {
 	if c.Slider == nil {
 		return nil
 	}
-	s := &Slider{Text: c.Slider.Text, LeftLabel: c.Slider.LeftLabel, RightLabel: c.Slider.RightLabel, EndsWhenAllVoted: c.Slider.EndsWhenAllVoted, Ended: c.End.Counted}
+	s := &Slider{
+		Text: c.Slider.Text, LeftLabel: c.Slider.LeftLabel, RightLabel: c.Slider.RightLabel,
+		EndsWhenAllVoted: c.Slider.EndsWhenAllVoted, Ended: c.End.Counted,
+	}
 	if !c.Slider.EndsAt.IsZero() {
 		s.EndsAt = httpjson.FormatTime(c.Slider.EndsAt)
 	}
@@ -263,10 +287,19 @@ func sliderOf(c posts.Card) *Slider {
 // Schema returns an object that may be null.
 func (Slider) Schema(huma.Registry) *huma.Schema {
 	return nullable(map[string]*huma.Schema{
-		"text": text("The question, 1 to 260 characters", "Is tea better than coffee?"), "leftLabel": text("The left side, up to 50 characters", "Tea"), "rightLabel": text("The right side, up to 50 characters", "Coffee"),
-		"endsAt":           {Type: huma.TypeString, Format: "date-time", Description: "When all votes are counted, within 90 days. Until then none is, and after it none is taken", Examples: []any{"2026-11-02T12:00:00.000Z"}},
+		"text":       text("The question, 1 to 260 characters", "Is tea better than coffee?"),
+		"leftLabel":  text("The left side, up to 50 characters", "Tea"),
+		"rightLabel": text("The right side, up to 50 characters", "Coffee"),
+		"endsAt": {
+			Type: huma.TypeString, Format: "date-time",
+			Description: "When all votes are counted, within 90 days. Until then none is, and after it none is taken",
+			Examples:    []any{"2026-11-02T12:00:00.000Z"},
+		},
 		"endsWhenAllVoted": {Type: huma.TypeBoolean, Description: "Whether that is as soon as all have voted who were members of the hub when the post was made: five at least, of a post that is locked to one hub. Without endsAt it is 30 days later at most", Examples: []any{false}},
-		"ended":            {Type: huma.TypeBoolean, Description: "Whether all votes are counted. No one needs to send it", Examples: []any{false}},
+		"ended": {
+			Type:        huma.TypeBoolean,
+			Description: "Whether all votes are counted. No one needs to send it", Examples: []any{false},
+		},
 	}, "text")
 }
 
@@ -284,9 +317,12 @@ type Article struct {
 // Schema returns an object that may be null.
 func (Article) Schema(huma.Registry) *huma.Schema {
 	kind := openapi.OneOf(posts.Kinds)
-	kind.Description, kind.Examples = "text, link, media for a picture, or mixed for two or three of them", []any{"mixed"}
+	kind.Description, kind.Examples = "text, link, media for a picture, or mixed for two or three of them",
+		[]any{"mixed"}
 	return nullable(map[string]*huma.Schema{
-		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"), "assetId": text("A picture of the purpose post", "01KA000000000000000000000C"), "linkUrl": text("http or https, up to 2,000 characters", "https://example.com/tea"),
+		"kind": kind, "text": text("Up to 60,000 characters", "In 1657 …"),
+		"assetId":   text("A picture of the purpose post", "01KA000000000000000000000C"),
+		"linkUrl":   text("http or https, up to 2,000 characters", "https://example.com/tea"),
 		"linkTitle": text("Up to 200 characters", "Tea"), "linkDescription": text("Up to 500 characters", "A history"),
 		"hasMore": {Type: huma.TypeBoolean, Description: "In lists: whether text is the first 500 characters of a longer one, which GET /posts/{id} has. No one needs to send it", Examples: []any{false}},
 	}, "kind")
@@ -305,7 +341,10 @@ func (p NewPost) draft() (posts.Draft, error) {
 	slider, err := p.Slider.draft()
 	d := posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: slider}
 	if a := p.Article; a != nil {
-		d.Article = &posts.Article{Kind: a.Kind, Text: a.Text, Picture: a.AssetID, LinkURL: a.LinkURL, LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription}
+		d.Article = &posts.Article{
+			Kind: a.Kind, Text: a.Text, Picture: a.AssetID, LinkURL: a.LinkURL,
+			LinkTitle: a.LinkTitle, LinkDescription: a.LinkDescription,
+		}
 	}
 	return d, err
 }
@@ -320,7 +359,10 @@ type NewRepost struct {
 
 func (p NewRepost) draft(source string) (posts.Draft, error) {
 	slider, err := p.Slider.draft()
-	return posts.Draft{Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText, Slider: slider, Source: source}, err
+	return posts.Draft{
+		Visibility: p.Visibility, Hubs: p.HubIDs, Thought: p.ThoughtText,
+		Slider: slider, Source: source,
+	}, err
 }
 
 // A Viewer is what a card says of the caller.
@@ -366,8 +408,11 @@ type Card struct {
 
 func (a *api) cardOf(c posts.Card) Card {
 	card := Card{
-		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: httpjson.FormatTime(c.CreatedAt), ThoughtText: httpjson.OptionalText(c.Thought),
-		Slider: sliderOf(c), Counts: CardCounts{c.Comments, c.Reposts, c.Shares}, Viewer: Viewer{c.Voted, c.IsAuthor}, Hubs: []HubName{}, TakenOutOf: []HubName{}, IsRepost: c.SourceID != "",
+		PostID: c.ID, Author: personOf(c.Author), Visibility: c.Visibility, CreatedAt: httpjson.FormatTime(c.CreatedAt),
+		ThoughtText: httpjson.OptionalText(c.Thought),
+		Slider:      sliderOf(c), Counts: CardCounts{c.Comments, c.Reposts, c.Shares},
+		Viewer: Viewer{c.Voted, c.IsAuthor},
+		Hubs:   []HubName{}, TakenOutOf: []HubName{}, IsRepost: c.SourceID != "",
 	}
 	for _, hub := range c.In {
 		card.Hubs = append(card.Hubs, HubName{hub.ID, hub.Name})
@@ -494,19 +539,25 @@ func summary() map[string]*huma.Schema {
 	}
 	return map[string]*huma.Schema{
 		"postId": text("The post", "01KA0000000000000000000003"), "scope": text("Where the votes count", "global"),
-		"totalVotes": number("Votes cast", 4), "countedVotes": number("Those that are counted: zero, or a sum of groups of minVotes or more", 3),
-		"hidden":   {Type: huma.TypeBoolean, Description: "Whether nothing is counted yet", Examples: []any{false}},
-		"minVotes": number("How many votes are counted together at least", 3), "leftCount": count("on the left", 2), "neutralCount": count("in the middle", 0), "rightCount": count("on the right", 1),
+		"totalVotes":   number("Votes cast", 4),
+		"countedVotes": number("Those that are counted: zero, or a sum of groups of minVotes or more", 3),
+		"hidden":       {Type: huma.TypeBoolean, Description: "Whether nothing is counted yet", Examples: []any{false}},
+		"minVotes":     number("How many votes are counted together at least", 3), "leftCount": count("on the left", 2),
+		"neutralCount": count("in the middle", 0), "rightCount": count("on the right", 1),
 	}
 }
 
 // Schema returns an object that may be null.
 func (Summary) Schema(huma.Registry) *huma.Schema {
-	return nullable(summary(), "postId", "scope", "totalVotes", "countedVotes", "hidden", "minVotes", "leftCount", "neutralCount", "rightCount")
+	return nullable(summary(), "postId", "scope", "totalVotes", "countedVotes", "hidden", "minVotes", "leftCount",
+		"neutralCount", "rightCount")
 }
 
 func (a *api) summaryOf(post string, r ballot.Result) Summary {
-	s := Summary{PostID: post, Scope: r.Scope, TotalVotes: r.Total, CountedVotes: r.Counted, Hidden: r.Counted == 0, MinVotes: a.VoteMin}
+	s := Summary{
+		PostID: post, Scope: r.Scope, TotalVotes: r.Total, CountedVotes: r.Counted,
+		Hidden: r.Counted == 0, MinVotes: a.VoteMin,
+	}
 	if !s.Hidden {
 		left, neutral, right := r.Counts.Left(), r.Counts[ballot.Neutral], r.Counts.Right()
 		s.LeftCount, s.NeutralCount, s.RightCount = &left, &neutral, &right

@@ -25,7 +25,10 @@ type Comment struct {
 }
 
 func commentOf(c posts.Comment) Comment {
-	return Comment{c.ID, c.PostID, personOf(c.Author), c.Text, httpjson.OptionalText(c.Picture), httpjson.OptionalText(c.Parent), c.Replies, httpjson.FormatTime(c.CreatedAt)}
+	return Comment{
+		c.ID, c.PostID, personOf(c.Author), c.Text, httpjson.OptionalText(c.Picture),
+		httpjson.OptionalText(c.Parent), c.Replies, httpjson.FormatTime(c.CreatedAt),
+	}
 }
 
 // Following is whether the caller follows a person.

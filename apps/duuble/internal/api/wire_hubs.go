@@ -72,7 +72,10 @@ type Hub struct {
 }
 
 func hubOf(h hubs.Hub) Hub {
-	return Hub{h.ID, h.Name, h.Description, httpjson.OptionalText(h.Picture), httpjson.OptionalText(h.Link), h.Members, httpjson.FormatTime(h.CreatedAt), h.Active, membershipOf(h.Mine)}
+	return Hub{
+		h.ID, h.Name, h.Description, httpjson.OptionalText(h.Picture), httpjson.OptionalText(h.Link), h.Members,
+		httpjson.FormatTime(h.CreatedAt), h.Active, membershipOf(h.Mine),
+	}
 }
 
 // HubMember is a member of a hub.
@@ -103,7 +106,10 @@ type JoinRequest struct {
 }
 
 func requestOf(r hubs.Request) JoinRequest {
-	return JoinRequest{r.ID, personOf(r.Person), r.Source, r.Status, httpjson.FormatTime(r.CreatedAt), httpjson.OptionalText(r.DecidedBy), httpjson.OptionalTime(r.DecidedAt)}
+	return JoinRequest{
+		r.ID, personOf(r.Person), r.Source, r.Status, httpjson.FormatTime(r.CreatedAt),
+		httpjson.OptionalText(r.DecidedBy), httpjson.OptionalTime(r.DecidedAt),
+	}
 }
 
 // MyRequest is a request of the caller.
@@ -136,7 +142,10 @@ type Invitation struct {
 }
 
 func invitationOf(v hubs.Invitation) Invitation {
-	return Invitation{v.ID, v.Phone, personOf(v.Inviter), v.Status, httpjson.FormatTime(v.CreatedAt), httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval}
+	return Invitation{
+		v.ID, v.Phone, personOf(v.Inviter), v.Status, httpjson.FormatTime(v.CreatedAt),
+		httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval,
+	}
 }
 
 // NewInvitation is an invitation with its token, which is shown once.
@@ -153,7 +162,11 @@ type NewInvitation struct {
 
 func (a *api) newInvitationOf(v hubs.Invitation) NewInvitation {
 	url := a.Site + InvitationPage + v.Token
-	return NewInvitation{v.ID, v.Phone, hubs.Invited, v.Token, url, v.Inviter.FullName + " invites you to " + v.Hub.Name + ": " + url, httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval}
+	return NewInvitation{
+		v.ID, v.Phone, hubs.Invited, v.Token, url,
+		v.Inviter.FullName + " invites you to " + v.Hub.Name + ": " + url,
+		httpjson.FormatTime(v.ExpiresAt), v.NeedsApproval,
+	}
 }
 
 // Invitations are new ones.
@@ -172,7 +185,10 @@ type MyInvitation struct {
 }
 
 func myInvitationOf(v hubs.Invitation) MyInvitation {
-	m := MyInvitation{InvitationID: v.ID, Inviter: personOf(v.Inviter), Status: v.Status, ExpiresAt: httpjson.FormatTime(v.ExpiresAt), NeedsApproval: v.NeedsApproval}
+	m := MyInvitation{
+		InvitationID: v.ID, Inviter: personOf(v.Inviter), Status: v.Status,
+		ExpiresAt: httpjson.FormatTime(v.ExpiresAt), NeedsApproval: v.NeedsApproval,
+	}
 	if v.Hub != nil {
 		m.Hub = hubOf(*v.Hub)
 	}

@@ -74,21 +74,30 @@ func newWorld(t *testing.T) *world {
 		require.NoError(t, w.queues.Create(t.Context(), name))
 	}
 	require.NoError(t, rows.DB.Create(t.Context(), tables.All()...))
-	w.assets = assets.New(assets.Config{Store: rows, Tables: tables, Entropy: entropy, Blobs: calls.Blobs(duubletest.Blobs(time.Now), w.calls.Make), Pictures: picture.NewMakerOf(assets.MaxPixels)})
+	w.assets = assets.New(assets.Config{
+		Store: rows, Tables: tables, Entropy: entropy,
+		Blobs: calls.Blobs(duubletest.Blobs(time.Now), w.calls.Make), Pictures: picture.NewMakerOf(assets.MaxPixels),
+	})
 	w.people = people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)}, SMS: sms.Printed{To: &strings.Builder{}}, Assets: w.assets,
-		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1, KeepCodes: true, Admins: []string{number(0)},
+		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, Keys: keyring.Ring{make([]byte, 32)},
+		SMS: sms.Printed{To: &strings.Builder{}}, Assets: w.assets,
+		Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1,
+		PerCountry: -1, PerHour: -1, KeepCodes: true, Admins: []string{number(0)},
 	})
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
 	voting := *rows
 	voting.Background = func(do func()) { go do() }
 	w.ballot = ballot.New(ballot.Config{
-		Store: &voting, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: entropy,
+		Store: &voting, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3,
+		SettleAfter: 24 * time.Hour, Entropy: entropy,
 		Follow: func(ctx context.Context, votes []ballot.Receipt) error { return w.posts.FollowVotes(ctx, votes) },
 	})
 	w.hubs = hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: entropy, People: w.people})
-	w.posts = posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people, Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
+	w.posts = posts.New(posts.Config{
+		Store: rows, Tables: tables, Queues: queues, Entropy: entropy, People: w.people,
+		Hubs: w.hubs, Ballot: w.ballot, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300,
+	})
 	w.talks = discussions.New(w.posts)
 	w.pictures = &pictures.Service{Assets: w.assets, Posts: w.posts, ADay: -1}
 	ready := func(ctx context.Context) error {
@@ -98,7 +107,8 @@ func newWorld(t *testing.T) *world {
 	unlimited := httpjson.Limits{Writes: -1, Reads: -1, AtWork: 10_000} // a test may have all of them at work at once
 	door := func(admission *httpjson.Admission, poll, open time.Duration) http.Handler {
 		return api.New(api.Config{
-			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, Pictures: w.pictures, VoteMin: 3, Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
+			People: w.people, Posts: w.posts, Hubs: w.hubs, Discussions: w.talks, Pictures: w.pictures, VoteMin: 3,
+			Ready: ready, Admission: admission, Log: log, Now: time.Now, Version: "test",
 			Streams: stream.New(stream.Config{Posts: w.posts, Poll: poll, For: open}),
 		})
 	}
@@ -139,7 +149,8 @@ func (w *world) ask(method, path, token, body string, headers ...string) (int, m
 // picture uploads a picture, and returns its id.
 func (w *world) picture(token, purpose string) string {
 	w.t.Helper()
-	status, a := w.ask("POST", "/assets", token, fmt.Sprintf(`{"purpose":%q,"contentType":"image/png","fileSizeBytes":%d}`, purpose, len(duubletest.PNG)))
+	status, a := w.ask("POST", "/assets", token,
+		fmt.Sprintf(`{"purpose":%q,"contentType":"image/png","fileSizeBytes":%d}`, purpose, len(duubletest.PNG)))
 	require.Equal(w.t, 201, status, a)
 	id := a["assetId"].(string)
 	status, a = w.ask("PUT", "/assets/"+id+"/content", token, string(duubletest.PNG))
@@ -150,7 +161,8 @@ func (w *world) picture(token, purpose string) string {
 // code asks for a code, and returns its challenge too.
 func (w *world) code(number string) (challenge, code string) {
 	w.t.Helper()
-	status, c := w.ask("POST", "/auth/otp/request", "", `{"channel":"sms","destination":"`+number+`","purpose":"sign_in"}`)
+	status, c := w.ask("POST", "/auth/otp/request", "",
+		`{"channel":"sms","destination":"`+number+`","purpose":"sign_in"}`)
 	require.Equal(w.t, 202, status, c)
 	challenge = c["challengeId"].(string)
 	status, d := w.ask("GET", "/dev/otp/"+challenge, "", "")

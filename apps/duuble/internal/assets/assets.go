@@ -204,7 +204,8 @@ func Check(purpose, media string, size int64, checksum string) error {
 	b.OneOf("contentType", media, picture.Types)
 	b.Add(size > 0 && size <= MaxBytes, "fileSizeBytes", "give 1 to 5242880 bytes")
 	sum, err := hex.DecodeString(checksum)
-	b.Add(checksum == "" || err == nil && len(sum) == sha256.Size && checksum == strings.ToLower(checksum), "checksumSha256", "give 64 of 0-9 a-f, or leave it out")
+	b.Add(checksum == "" || err == nil && len(sum) == sha256.Size && checksum == strings.ToLower(checksum),
+		"checksumSha256", "give 64 of 0-9 a-f, or leave it out")
 	return b.Err()
 }
 
@@ -236,7 +237,8 @@ func (s *Service) soon() time.Time { return s.Now().Add(landsIn - UnusedFor) }
 // Fill completes an asset of a user by the bytes of its file. The same bytes again are as good.
 func (s *Service) Fill(ctx context.Context, user, id string, file []byte) (Asset, error) {
 	a, err := s.Read(ctx, id)
-	if err == nil && (a == nil || a.UserID != user || a.Status == Pending && s.Now().Sub(a.CreatedAt) >= UnusedFor-landsIn) {
+	if err == nil && (a == nil || a.UserID != user ||
+		a.Status == Pending && s.Now().Sub(a.CreatedAt) >= UnusedFor-landsIn) {
 		err = Missing() // also of one that is about to be swept
 	}
 	if err != nil {
@@ -301,7 +303,8 @@ func same(a *Asset, checksum string) error {
 	if a.Checksum == checksum {
 		return nil
 	}
-	return fault.Coded(fault.Conflict, AlreadyCompleted, "this picture has its bytes, and never changes; make another one")
+	return fault.Coded(fault.Conflict, AlreadyCompleted,
+		"this picture has its bytes, and never changes; make another one")
 }
 
 // mismatch returns an error if a file is not what was said of it.
@@ -317,7 +320,10 @@ func (a *Asset) mismatch(file []byte, checksum string) error {
 	default:
 		return nil
 	}
-	return &fault.Error{Kind: fault.Invalid, Code: Mismatch, Text: "the file is not what was said of it: " + why, Fields: []fault.Field{{Name: "body", Code: Mismatch, Message: why}}}
+	return &fault.Error{
+		Kind: fault.Invalid, Code: Mismatch, Text: "the file is not what was said of it: " + why,
+		Fields: []fault.Field{{Name: "body", Code: Mismatch, Message: why}},
+	}
 }
 
 // Attach has an asset of a user be that of a thing, before the thing names it. "" is none. In
@@ -332,7 +338,13 @@ func (s *Service) Attach(ctx context.Context, user, id, purpose, thing, field st
 		case err != nil:
 			return nil, err
 		case a == nil || a.UserID != user || a.Purpose != purpose || a.Status != Completed:
-			return nil, &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body." + field, Message: "is no picture that you have uploaded for this"}}}
+			return nil, &fault.Error{
+				Kind: fault.Invalid, Text: "the request breaks the rules named here",
+				Fields: []fault.Field{{
+					Name:    "body." + field,
+					Message: "is no picture that you have uploaded for this",
+				}},
+			}
 		case a.Thing != "" && a.Thing != thing:
 			return nil, fault.Coded(fault.Conflict, InUse, "this picture is that of another thing; upload it once more")
 		}
@@ -499,7 +511,9 @@ func (s *Service) Copy(ctx context.Context, id, thing string) (string, error) {
 
 // Sweep removes assets that are of nothing for UnusedFor: the job of a timer. named returns the
 // asset that a thing names, also a thing that was deleted and can come back.
-func (s *Service) Sweep(ctx context.Context, named func(ctx context.Context, thing string) (id string, err error)) error {
+func (s *Service) Sweep(ctx context.Context,
+	named func(ctx context.Context, thing string) (id string, err error),
+) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
 	return s.dueRows().Run(ctx, s.Now().Add(-UnusedFor), func(ctx context.Context, row table.Row) error {
@@ -568,7 +582,8 @@ func (s *Service) Of(ctx context.Context, user string) (found []Asset, err error
 
 // all calls do for each asset.
 func (s *Service) all(ctx context.Context, do func(*Asset) error) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Names, table.Range{FromPartition: rows, ToPartition: table.After(rows)}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Names,
+		table.Range{FromPartition: rows, ToPartition: table.After(rows)}) {
 		if err == nil {
 			err = do(parse(row))
 		}
@@ -622,7 +637,8 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (n int, e
 func (s *Service) VerifyThing(ctx context.Context, thing, id string, report func(string)) error {
 	missing, err := s.IsMissing(ctx, thing, id)
 	if missing {
-		report(fmt.Sprintf("%s: it names the picture %s, which is not its own", strings.ReplaceAll(thing, "|", " "), id))
+		report(fmt.Sprintf("%s: it names the picture %s, which is not its own",
+			strings.ReplaceAll(thing, "|", " "), id))
 	}
 	return err
 }

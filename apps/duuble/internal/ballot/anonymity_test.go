@@ -140,7 +140,10 @@ func (r *recorder) leaky(ops []table.Op) []table.Op {
 	for i, op := range ops {
 		var more table.Props
 		if r.leak == notSealed && op.Row.Props.Get("sealed").Str() != "" {
-			more = table.Props{{Name: "counts", Value: table.String(hex.EncodeToString([]byte(ballot.Plain(r.keys, op.Row))))}}
+			more = table.Props{{
+				Name:  "counts",
+				Value: table.String(hex.EncodeToString([]byte(ballot.Plain(r.keys, op.Row)))),
+			}}
 		}
 		var n int
 		if _, err := fmt.Sscanf(op.Row.Row, ballot.ReceiptRows+"voter%03d", &n); err == nil {
@@ -202,12 +205,13 @@ func (l logbook) Write(line []byte) (int, error) {
 
 // log returns a log whose lines have no time.
 func (r *recorder) log() *slog.Logger {
-	return slog.New(slog.NewTextHandler(logbook{r}, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	return slog.New(slog.NewTextHandler(logbook{r},
+		&slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
 }
 
 // A sender is the queues of a recorder.
@@ -313,11 +317,16 @@ func (h history) run(t *testing.T, positions []ballot.Position) []observation {
 		var of []error
 		if h.leak == noClasses {
 			for _, scope := range append([]string{ballot.Global}, h.hubs[n]...) {
-				_, err := s.Cast(t.Context(), ballot.Vote{Post: h.postOf(scope), Voter: voter(n), Position: positions[n], Shards: shards})
+				_, err := s.Cast(t.Context(),
+					ballot.Vote{Post: h.postOf(scope), Voter: voter(n), Position: positions[n], Shards: shards})
 				of = append(of, err)
 			}
 		} else {
-			receipt, err := s.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n], Shards: shards, Ends: h.ends})
+			receipt, err := s.Cast(t.Context(),
+				ballot.Vote{
+					Post: post, Voter: voter(n), Position: positions[n], Hubs: h.hubs[n],
+					Shards: shards, Ends: h.ends,
+				})
 			of = append(of, err, errors.New(fmt.Sprint(receipt)))
 		}
 		if h.leak == logged {
@@ -479,7 +488,8 @@ func (h history) check(t *testing.T) error {
 	}
 	for influence, votes := range alike {
 		if len(votes) < h.voteMin {
-			return fmt.Errorf("votes %v alone have an influence on observations %s, such as: %s", votes, influence, first[influence])
+			return fmt.Errorf("votes %v alone have an influence on observations %s, such as: %s",
+				votes, influence, first[influence])
 		}
 	}
 	return nil

@@ -88,7 +88,9 @@ func (s *Store) expireVotes(votes []*pending) []*pending {
 		late := s.Now().Sub(p.since) > waitWithin
 		if late {
 			p.notePending(&fault.Error{
-				Kind: fault.Unavailable, Code: Busy, Text: "too many people vote on this post at the moment; your vote is not cast, try again", RetryAfter: rowstore.RetryAfter,
+				Kind: fault.Unavailable, Code: Busy,
+				Text:       "too many people vote on this post at the moment; your vote is not cast, try again",
+				RetryAfter: rowstore.RetryAfter,
 			})
 		}
 		return late
@@ -114,7 +116,9 @@ type batch struct {
 
 // readBatch reads the rows that a batch changes, all at once, and makes ready what must be there
 // before it is written. It answers votes whose receipt is there.
-func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, shard int, ends bool, w *wakeUp) (*batch, error) {
+func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, shard int,
+	ends bool, w *wakeUp,
+) (*batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
 	b := &batch{post: post, byClass: map[string]*box{}, byScope: map[string]*tally{}}
@@ -143,7 +147,9 @@ func (s *Store) readBatch(ctx context.Context, post string, votes []*pending, sh
 				one := &tally{}
 				b.tallies = append(b.tallies, one)
 				b.byScope[scope] = one
-				reads = append(reads, func(ctx context.Context) error { return s.readTally(ctx, tallyKey(post, scope, shard), one) })
+				reads = append(reads, func(ctx context.Context) error {
+					return s.readTally(ctx, tallyKey(post, scope, shard), one)
+				})
 			}
 		}
 	}

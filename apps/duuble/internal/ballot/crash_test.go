@@ -23,7 +23,9 @@ import (
 // that of a vote in cast, and the positions are those that were cast.
 func whole(db table.DB, s *ballot.Store, cast map[string]ballot.Position) error {
 	var wrong []error
-	checked, err := s.Verify(context.Background(), func(d ballot.Difference) { wrong = append(wrong, errors.New(d.Text)) })
+	checked, err := s.Verify(context.Background(), func(d ballot.Difference) {
+		wrong = append(wrong, errors.New(d.Text))
+	})
 	if err != nil || wrong != nil {
 		return errors.Join(append(wrong, err)...)
 	}
@@ -68,7 +70,10 @@ func TestCrashes(t *testing.T) {
 	hubsOf := func(n int) []string { return [][]string{{"hub1"}, {"hub1", "hub2"}, {"hub1"}}[n%3] }
 	ends := false
 	vote := func(ctx context.Context, s *ballot.Store, n int) error {
-		_, err := s.Cast(ctx, ballot.Vote{Post: post, Voter: voter(n), Position: cast[voter(n)], Hubs: hubsOf(n), Ends: ends})
+		_, err := s.Cast(ctx, ballot.Vote{
+			Post: post, Voter: voter(n), Position: cast[voter(n)],
+			Hubs: hubsOf(n), Ends: ends,
+		})
 		return err
 	}
 	votes := func(numbers ...int) func(*world) {
@@ -123,71 +128,73 @@ func TestCrashes(t *testing.T) {
 			for _, a := range calls.Accidents {
 				met := 0
 				for n, done := 1, false; !done; n++ {
-					ok := t.Run(fmt.Sprintf("%s, together %t, call %d, %s", c.name, together, n, a.Name), func(t *testing.T) {
-						w := newWorld(t)
-						ends = false
-						followed := map[string]int{}
-						conf := func(c *ballot.Config) {
-							c.Keys = keys(t, 1, 2)
-							c.Follow = func(_ context.Context, votes []ballot.Receipt) error {
-								for _, v := range votes {
-									followed[v.Voter]++
+					ok := t.Run(fmt.Sprintf("%s, together %t, call %d, %s", c.name, together, n, a.Name),
+						func(t *testing.T) {
+							w := newWorld(t)
+							ends = false
+							followed := map[string]int{}
+							conf := func(c *ballot.Config) {
+								c.Keys = keys(t, 1, 2)
+								c.Follow = func(_ context.Context, votes []ballot.Receipt) error {
+									for _, v := range votes {
+										followed[v.Voter]++
+									}
+									return nil
 								}
-								return nil
+								if together {
+									c.Transact = memory.Together(w.db, w.queues)
+								}
 							}
-							if together {
-								c.Transact = memory.Together(w.db, w.queues)
+							w.Store = w.over(w.db, w.queues, conf)
+							c.setup(w)
+							broken := &calls.Crash{Accident: a, Left: n}
+							db, queues := broken.Over(w.db, w.queues)
+							s := w.over(db, queues, conf, func(c *ballot.Config) {
+								if together {
+									c.Transact = broken.Transact(c.Transact)
+								}
+							})
+							err := c.do(t.Context(), s)
+							s.Rest()
+							if done = broken.Left > 0; !done { // else there is no such call
+								met++
 							}
-						}
-						w.Store = w.over(w.db, w.queues, conf)
-						c.setup(w)
-						broken := &calls.Crash{Accident: a, Left: n}
-						db, queues := broken.Over(w.db, w.queues)
-						s := w.over(db, queues, conf, func(c *ballot.Config) {
-							if together {
-								c.Transact = broken.Transact(c.Transact)
+							healthy := w.over(w.db, w.queues, conf)
+							if c.voter != "" {
+								got, lost := healthy.Voted(t.Context(), post, c.voter)
+								require.NoError(t, lost)
+								if err == nil {
+									require.NotNil(t, got, "a vote that was promised is gone")
+								}
+							}
+							require.NoError(t, whole(w.db, healthy, cast))
+							broken.Land(w.clock.Pass, w.clock.Pass)
+							require.NoError(t, whole(w.db, healthy, cast))
+							if err := c.do(t.Context(), healthy); err != nil { // somebody tries it again
+								requireCode(t, ballot.AlreadyVoted, err)
+							}
+							w.clock.Pass(30 * time.Hour)
+							deliverAll(t, w.queues, healthy)
+							require.NoError(t, healthy.SettleDue(t.Context()))
+							require.NoError(t, healthy.EndDue(t.Context()))
+							if ends {
+								w.shows(ballot.Global, w.result(ballot.Global).Total, w.result(ballot.Global).Total, 0)
+								require.True(t, ballot.EndOf(rowsOf(t, w.db, "!end")).Counted)
+							}
+							require.NoError(t, whole(w.db, healthy, cast))
+							require.Less(t, w.result(ballot.Global).Waiting(), int64(3), "the post was found")
+							require.Empty(t, w.dueOf())
+							require.Empty(t, rowsOf(t, w.db, ballot.OutboxRows))
+							for _, row := range rowsOf(t, w.db, ballot.ReceiptRows) {
+								require.NotZero(t, followed[strings.TrimPrefix(row.Row, ballot.ReceiptRows)],
+									"each vote is followed")
+							}
+							if c.voter != "" {
+								got, err := healthy.Voted(t.Context(), post, c.voter)
+								require.NoError(t, err)
+								require.NotNil(t, got)
 							}
 						})
-						err := c.do(t.Context(), s)
-						s.Rest()
-						if done = broken.Left > 0; !done { // else there is no such call
-							met++
-						}
-						healthy := w.over(w.db, w.queues, conf)
-						if c.voter != "" {
-							got, lost := healthy.Voted(t.Context(), post, c.voter)
-							require.NoError(t, lost)
-							if err == nil {
-								require.NotNil(t, got, "a vote that was promised is gone")
-							}
-						}
-						require.NoError(t, whole(w.db, healthy, cast))
-						broken.Land(w.clock.Pass, w.clock.Pass)
-						require.NoError(t, whole(w.db, healthy, cast))
-						if err := c.do(t.Context(), healthy); err != nil { // somebody tries it again
-							requireCode(t, ballot.AlreadyVoted, err)
-						}
-						w.clock.Pass(30 * time.Hour)
-						deliverAll(t, w.queues, healthy)
-						require.NoError(t, healthy.SettleDue(t.Context()))
-						require.NoError(t, healthy.EndDue(t.Context()))
-						if ends {
-							w.shows(ballot.Global, w.result(ballot.Global).Total, w.result(ballot.Global).Total, 0)
-							require.True(t, ballot.EndOf(rowsOf(t, w.db, "!end")).Counted)
-						}
-						require.NoError(t, whole(w.db, healthy, cast))
-						require.Less(t, w.result(ballot.Global).Waiting(), int64(3), "the post was found")
-						require.Empty(t, w.dueOf())
-						require.Empty(t, rowsOf(t, w.db, ballot.OutboxRows))
-						for _, row := range rowsOf(t, w.db, ballot.ReceiptRows) {
-							require.NotZero(t, followed[strings.TrimPrefix(row.Row, ballot.ReceiptRows)], "each vote is followed")
-						}
-						if c.voter != "" {
-							got, err := healthy.Voted(t.Context(), post, c.voter)
-							require.NoError(t, err)
-							require.NotNil(t, got)
-						}
-					})
 					if !ok {
 						return
 					}

@@ -19,11 +19,14 @@ func (s *Store) Disown(ctx context.Context, post, voter string) error {
 		}
 		return []table.Op{
 			{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: row.ETag}},
-			{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: row.Partition, Row: disownedRows + s.newID()}, Props: table.Props{
-				{Name: "post_id", Value: table.String(post)},
-				{Name: "voted_at", Value: row.Props.Get("voted_at")},
-				{Name: "scopes", Value: row.Props.Get("scopes")},
-			}}},
+			{Kind: table.Insert, Row: table.Row{
+				Key: table.Key{Partition: row.Partition, Row: disownedRows + s.newID()},
+				Props: table.Props{
+					{Name: "post_id", Value: table.String(post)},
+					{Name: "voted_at", Value: row.Props.Get("voted_at")},
+					{Name: "scopes", Value: row.Props.Get("scopes")},
+				},
+			}},
 		}, nil
 	})
 }

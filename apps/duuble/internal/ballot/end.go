@@ -210,7 +210,8 @@ func groupBoxes(boxes []*box, enough int) (all []group) {
 	for _, b := range boxes { // too few by themselves
 		best := -1
 		for i, g := range all {
-			if fitsIntoBatch(append(g.boxes[:len(g.boxes):len(g.boxes)], b)) && (best < 0 || len(intersection(g.common, b.scopes)) > len(intersection(all[best].common, b.scopes))) {
+			if fitsIntoBatch(append(g.boxes[:len(g.boxes):len(g.boxes)], b)) &&
+				(best < 0 || len(intersection(g.common, b.scopes)) > len(intersection(all[best].common, b.scopes))) {
 				best = i
 			}
 		}

@@ -22,7 +22,11 @@ func addEnd(t testing.TB, db table.DB, at time.Time, members ...string) {
 func (w *world) votes(name string, n int, hubs ...string) {
 	w.t.Helper()
 	for i := range n {
-		_, err := w.Cast(w.t.Context(), ballot.Vote{Post: post, Voter: name + voter(i), Position: ballot.Position(i % 5), Hubs: hubs, Shards: 4, Ends: true})
+		_, err := w.Cast(w.t.Context(),
+			ballot.Vote{
+				Post: post, Voter: name + voter(i), Position: ballot.Position(i % 5),
+				Hubs: hubs, Shards: 4, Ends: true,
+			})
 		require.NoError(w.t, err)
 	}
 }
@@ -87,7 +91,8 @@ func TestEndWhenAllVoted(t *testing.T) {
 	w.votes("", 4, "hub")
 	w.shows("hub", 5, 0, 0)
 	w.quiet()
-	_, err := w.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(4), Position: ballot.Neutral, Hubs: []string{"hub"}, Ends: true})
+	_, err := w.Cast(t.Context(),
+		ballot.Vote{Post: post, Voter: voter(4), Position: ballot.Neutral, Hubs: []string{"hub"}, Ends: true})
 	require.NoError(t, err)
 	w.shows("hub", 6, 6, 0)
 	require.Equal(t, ballot.Counts{2, 1, 2, 1, 0}, w.result("hub").Counts)

@@ -32,7 +32,8 @@ import (
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer { return explore(t, seed).Explorer },
-		"accepted", string(ballot.AlreadyVoted), string(ballot.VoteEnded), "unknown", "twice", "withheld", "counted", "batch", "by time", "all voted", "too few")
+		"accepted", string(ballot.AlreadyVoted), string(ballot.VoteEnded), "unknown", "twice", "withheld", "counted",
+		"batch", "by time", "all voted", "too few")
 }
 
 // An explorer is one schedule.
@@ -55,8 +56,9 @@ type explorer struct {
 func explore(t *testing.T, seed uint64) *explorer {
 	t.Helper()
 	e := &explorer{
-		Explorer: chaos.NewExplorer(seed, began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
-		t:        t, db: memory.NewShortPages(seed), keys: keys(t, 1), stores: map[*chaos.Process]*ballot.Store{},
+		Explorer: chaos.NewExplorer(seed, began,
+			chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
+		t: t, db: memory.NewShortPages(seed), keys: keys(t, 1), stores: map[*chaos.Process]*ballot.Store{},
 		cast: map[string]ballot.Position{}, accepted: map[string]int{}, followed: map[string]int{},
 	}
 	e.queues = memory.NewQueues(e.Now)
@@ -119,7 +121,10 @@ func (e *explorer) process() *ballot.Store {
 
 // begin runs a command.
 func (e *explorer) begin() {
-	what := []string{"vote", "vote", "vote", "vote", "vote", "vote", "message", "message", "settle", "end", "wait", "long wait"}[e.Luck.IntN(12)]
+	what := []string{
+		"vote", "vote", "vote", "vote", "vote", "vote", "message", "message", "settle", "end", "wait",
+		"long wait",
+	}[e.Luck.IntN(12)]
 	e.Trace = append(e.Trace, "begin "+what)
 	ctx := context.Background()
 	switch what {
@@ -149,7 +154,10 @@ func (e *explorer) begin() {
 
 func (e *explorer) vote(ctx context.Context, s *ballot.Store) {
 	n := e.Luck.IntN(9)
-	v := ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Position(n % 5), Shards: 1 + e.Luck.IntN(2), Ends: e.ends != ""}
+	v := ballot.Vote{
+		Post: post, Voter: voter(n), Position: ballot.Position(n % 5),
+		Shards: 1 + e.Luck.IntN(2), Ends: e.ends != "",
+	}
 	v.Hubs = [][]string{nil, {"hub1"}, {"hub1", "hub2"}}[n%3]
 	e.cast[v.Voter] = v.Position
 	go func() {
@@ -170,7 +178,9 @@ func (e *explorer) vote(ctx context.Context, s *ballot.Store) {
 
 // message delivers a message, if there is one, and now and then leaves it for another time.
 func (e *explorer) message(ctx context.Context, s *ballot.Store) {
-	e.Deliver(ctx, e.queues, ballot.QueueOutbox, func(ctx context.Context, m queue.Message) error { return s.Deliver(ctx, m.Text) })
+	e.Deliver(ctx, e.queues, ballot.QueueOutbox, func(ctx context.Context, m queue.Message) error {
+		return s.Deliver(ctx, m.Text)
+	})
 }
 
 // rest lets everything pass from now on, until nothing is left to do, and looks at what there

@@ -51,7 +51,10 @@ func (w *wakeUp) outboxRow(votes []*pending) table.Row {
 	for _, p := range votes {
 		fmt.Fprintf(&b, "%s %d;", p.Voter, table.Ticks(p.since))
 	}
-	return table.Row{Key: outboxKey(w.post, w.id), Props: table.Props{{Name: "voters", Value: table.String(b.String())}}}
+	return table.Row{
+		Key:   outboxKey(w.post, w.id),
+		Props: table.Props{{Name: "voters", Value: table.String(b.String())}},
+	}
 }
 
 func votersOf(post string, row table.Row) ([]Receipt, error) {

@@ -89,8 +89,9 @@ func (p *pending) toRow() table.Row {
 
 func receiptOf(row table.Row) Receipt {
 	return Receipt{
-		Post: row.Props.Get("post_id").Str(), Voter: row.Props.Get("user_id").Str(), VotedAt: row.Props.Get("voted_at").Time(),
-		Hubs: strings.Split(row.Props.Get("scopes").Str(), ";")[1:],
+		Post: row.Props.Get("post_id").Str(), Voter: row.Props.Get("user_id").Str(),
+		VotedAt: row.Props.Get("voted_at").Time(),
+		Hubs:    strings.Split(row.Props.Get("scopes").Str(), ";")[1:],
 	}
 }
 
@@ -129,7 +130,8 @@ type tally struct {
 func parseTally(row table.Row) tally {
 	t := tally{
 		key: row.Key, etag: row.ETag,
-		total: row.Props.Get("total_votes").Int(), counted: row.Props.Get("counted_votes").Int(), withheld: row.Props.Get("withheld_votes").Int(),
+		total: row.Props.Get("total_votes").Int(), counted: row.Props.Get("counted_votes").Int(),
+		withheld: row.Props.Get("withheld_votes").Int(),
 	}
 	for i, name := range positions {
 		t.counts[i] = row.Props.Get(name).Int()

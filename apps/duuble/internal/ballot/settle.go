@@ -70,7 +70,10 @@ func (s *Store) Settle(ctx context.Context, post string) error {
 func (s *Store) SettleAll(ctx context.Context) error {
 	var failed rowstore.Failures
 	last := ""
-	boxes := table.Range{FromPartition: "p|", ToPartition: table.After("p|"), From: boxRows, To: table.After(boxRows), Select: []string{"waiting_votes"}}
+	boxes := table.Range{
+		FromPartition: "p|", ToPartition: table.After("p|"), From: boxRows, To: table.After(boxRows),
+		Select: []string{"waiting_votes"},
+	}
 	for row, err := range table.All(ctx, s.DB, s.Posts, boxes) {
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -112,7 +115,9 @@ func (s *Store) settlePost(ctx context.Context, post string) (settled, error) {
 		if err != nil {
 			return left, err
 		}
-		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool { return e != nil || s.Now().Sub(b.oldest) < s.SettleAfter })
+		old := slices.DeleteFunc(slices.Clone(boxes), func(b *box) bool {
+			return e != nil || s.Now().Sub(b.oldest) < s.SettleAfter
+		})
 		if taken, common := chooseBoxes(old, ReleasesAt(s.VoteMin)); taken != nil {
 			err = s.releaseBoxes(ctx, post, taken, common)
 		} else if i := slices.IndexFunc(boxes, func(b *box) bool { return b.old }); i >= 0 {
@@ -164,7 +169,9 @@ func (s *Store) readBoxes(ctx context.Context, post string) (all []*box, left se
 func chooseBoxes(boxes []*box, enough int) (taken []*box, common []string) {
 	sets := commonSets(boxes)
 	for _, set := range sets {
-		if taken := fittingBoxes(boxes, enough, func(b *box) bool { return slices.Equal(b.scopes, set) }); taken != nil {
+		if taken := fittingBoxes(boxes, enough, func(b *box) bool {
+			return slices.Equal(b.scopes, set)
+		}); taken != nil {
 			return taken, set
 		}
 	}

@@ -39,7 +39,8 @@ func TestSettleJoinsShards(t *testing.T) {
 						c.Transact = memory.Together(w.db, w.queues)
 					}
 				})
-				_, err := w.Cast(t.Context(), ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Left, Hubs: []string{"hub"}, Shards: 16})
+				_, err := w.Cast(t.Context(),
+					ballot.Vote{Post: post, Voter: voter(n), Position: ballot.Left, Hubs: []string{"hub"}, Shards: 16})
 				require.NoError(t, err)
 				shards = 0
 				for _, row := range rowsOf(t, w.db, ballot.BoxRows) {
@@ -258,7 +259,8 @@ func TestSealedIsBound(t *testing.T) {
 			swapped[i].Value = all[1].Props.Get("sealed")
 		}
 	}
-	_, err := w.db.Write(t.Context(), posts, table.Op{Kind: table.Replace, Row: table.Row{Key: all[0].Key, ETag: table.Any, Props: swapped}})
+	_, err := w.db.Write(t.Context(), posts,
+		table.Op{Kind: table.Replace, Row: table.Row{Key: all[0].Key, ETag: table.Any, Props: swapped}})
 	require.NoError(t, err)
 	for _, hubs := range [][]string{nil, {"hub"}} {
 		for n := range 3 {

@@ -38,7 +38,8 @@ func (s *Store) Verify(ctx context.Context, report func(Difference)) (Checked, e
 			all.Lost += one.lost
 		}
 	}
-	for row, err := range table.All(ctx, s.DB, s.Posts, table.Range{FromPartition: "p|", ToPartition: table.After("p|")}) {
+	for row, err := range table.All(ctx, s.DB, s.Posts,
+		table.Range{FromPartition: "p|", ToPartition: table.After("p|")}) {
 		if err != nil {
 			return all, rowstore.Unavailable(err)
 		}
@@ -116,7 +117,9 @@ func (a *audit) add(s *Store, row table.Row, report func(Difference)) {
 		sums.counted += t.counted
 		sums.withheld += t.withheld
 		sums.counts = sums.counts.plus(t.counts)
-		if row.Props.Get("left_count").Int() != t.counts.Left() || row.Props.Get("right_count").Int() != t.counts.Right() || row.Props.Get("neutral_count").Int() != t.counts[Neutral] {
+		if row.Props.Get("left_count").Int() != t.counts.Left() ||
+			row.Props.Get("right_count").Int() != t.counts.Right() ||
+			row.Props.Get("neutral_count").Int() != t.counts[Neutral] {
 			report(Difference{a.post, "the sides of a tally are not the sums of its positions"})
 		}
 	}
@@ -154,7 +157,8 @@ func (a *audit) check(voteMin int, now time.Time, report func(Difference)) {
 			differs("votes %d, receipts %d", sums.total, sums.receipts)
 		}
 		if sums.total != sums.counted+sums.waiting+sums.withheld {
-			differs("votes %d, but counted %d, waiting %d and withheld %d", sums.total, sums.counted, sums.waiting, sums.withheld)
+			differs("votes %d, but counted %d, waiting %d and withheld %d", sums.total,
+				sums.counted, sums.waiting, sums.withheld)
 		}
 		if sums.counted != sums.counts.Sum() {
 			differs("counted %d, by position %d", sums.counted, sums.counts.Sum())

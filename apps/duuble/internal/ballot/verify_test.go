@@ -16,7 +16,10 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	set := func(name string, v table.Value) func(table.Row) table.Op {
 		return func(row table.Row) table.Op {
-			return table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: name, Value: v}}}}
+			return table.Op{
+				Kind: table.Merge,
+				Row:  table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: name, Value: v}}},
+			}
 		}
 	}
 	remove := func(row table.Row) table.Op {
@@ -27,15 +30,43 @@ func TestVerify(t *testing.T) {
 		do   func(table.Row) table.Op
 		want []string
 	}{
-		{"!k|00", set("total_votes", table.Int64(6)), []string{"scope global: votes 6, receipts 5", "scope global: votes 6, but counted 3, waiting 2 and withheld 0"}},
-		{"!k|00", set("neutral", table.Int64(1)), []string{"the sides of a tally are not the sums of its positions", "scope global: counted 3, by position 4"}},
-		{"!k|00", set("left_count", table.Int64(7)), []string{"the sides of a tally are not the sums of its positions"}},
-		{"!k|00", set("withheld_votes", table.Int64(1)), []string{"scope global: votes 5, but counted 3, waiting 2 and withheld 1"}},
+		{
+			"!k|00", set("total_votes", table.Int64(6)),
+			[]string{
+				"scope global: votes 6, receipts 5",
+				"scope global: votes 6, but counted 3, waiting 2 and withheld 0",
+			},
+		},
+		{
+			"!k|00", set("neutral", table.Int64(1)),
+			[]string{
+				"the sides of a tally are not the sums of its positions",
+				"scope global: counted 3, by position 4",
+			},
+		},
+		{
+			"!k|00", set("left_count", table.Int64(7)),
+			[]string{"the sides of a tally are not the sums of its positions"},
+		},
+		{
+			"!k|00", set("withheld_votes", table.Int64(1)),
+			[]string{"scope global: votes 5, but counted 3, waiting 2 and withheld 1"},
+		},
 		{"v|" + voter(0), remove, []string{"scope global: votes 5, receipts 4"}},
-		{"b|g|00", set("waiting_votes", table.Int64(2)), []string{"a damaged row: a box has other votes than it says", "scope global: votes 5, but counted 3, waiting 3 and withheld 0"}},
-		{"k|hub|00", remove, []string{"scope hub: votes 0, receipts 1", "scope hub: votes 0, but counted 0, waiting 1 and withheld 0"}},
+		{
+			"b|g|00", set("waiting_votes", table.Int64(2)),
+			[]string{
+				"a damaged row: a box has other votes than it says",
+				"scope global: votes 5, but counted 3, waiting 3 and withheld 0",
+			},
+		},
+		{"k|hub|00", remove, []string{
+			"scope hub: votes 0, receipts 1",
+			"scope hub: votes 0, but counted 0, waiting 1 and withheld 0",
+		}},
 		{"k|hub|00", set("counted_votes", table.Int64(1)), []string{
-			"scope hub: votes 1, but counted 1, waiting 1 and withheld 0", "scope hub: counted 1, by position 0", "scope hub: counted 1, fewer than a release",
+			"scope hub: votes 1, but counted 1, waiting 1 and withheld 0", "scope hub: counted 1, by position 0",
+			"scope hub: counted 1, fewer than a release",
 		}},
 	} {
 		w := newWorld(t)

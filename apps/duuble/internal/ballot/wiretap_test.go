@@ -53,7 +53,9 @@ func (w *wiretap) observations() (all []observation) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slices.SortStableFunc(w.all, func(a, b exchange) int { return cmp.Or(a.step-b.step, strings.Compare(a.name, b.name)) })
+	slices.SortStableFunc(w.all, func(a, b exchange) int {
+		return cmp.Or(a.step-b.step, strings.Compare(a.name, b.name))
+	})
 	for _, e := range w.all {
 		if e.step > 0 { // the tables are there
 			all = append(all, e.observation)
@@ -70,7 +72,9 @@ func (w *wiretap) tap(t *testing.T, connection string) string {
 	return endpoint.ReplaceAllStringFunc(connection, func(one string) string {
 		parts := endpoint.FindStringSubmatch(one)
 		client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
-		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.pass(t, client, parts[2], rw, r) }))
+		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			w.pass(t, client, parts[2], rw, r)
+		}))
 		t.Cleanup(func() {
 			server.Close()
 			client.CloseIdleConnections()
@@ -103,7 +107,8 @@ func (w *wiretap) pass(t *testing.T, client *http.Client, service string, rw htt
 		return
 	}
 	e := exchange{name: blank(r.Method + " " + r.URL.RequestURI())}
-	e.what = fmt.Sprintf("%s %s: %d %s", e.name, w.open(&e, string(asked)), res.StatusCode, w.open(&e, string(answered)))
+	e.what = fmt.Sprintf("%s %s: %d %s", e.name, w.open(&e, string(asked)), res.StatusCode,
+		w.open(&e, string(answered)))
 	w.mu.Lock()
 	e.step = w.step
 	w.all = append(w.all, e)

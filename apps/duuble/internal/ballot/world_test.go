@@ -48,8 +48,9 @@ func config(t testing.TB, db table.DB, queues queue.Queues, now func() time.Time
 	t.Helper()
 	return ballot.Config{
 		Store: duubletest.Rows(db, now),
-		Posts: posts, Due: due, Queues: queues, Keys: keys(t, 1), VoteMin: 1, SettleAfter: 24 * time.Hour, Entropy: repeatable.Seeded(seed),
-		Follow: func(context.Context, []ballot.Receipt) error { return nil },
+		Posts: posts, Due: due, Queues: queues, Keys: keys(t, 1), VoteMin: 1, SettleAfter: 24 * time.Hour,
+		Entropy: repeatable.Seeded(seed),
+		Follow:  func(context.Context, []ballot.Receipt) error { return nil },
 	}
 }
 
@@ -77,7 +78,8 @@ func prepare(t testing.TB, db table.DB, queues queue.Queues, shards int32) {
 	require.NoError(t, db.Create(t.Context(), posts, due))
 	require.NoError(t, queues.Create(t.Context(), ballot.QueueOutbox))
 	_, err := db.Write(t.Context(), posts, table.Op{Kind: table.Insert, Row: table.Row{
-		Key: table.Key{Partition: ballot.Partition(post), Row: "!post"}, Props: table.Props{{Name: "shards", Value: table.Int32(shards)}},
+		Key:   table.Key{Partition: ballot.Partition(post), Row: "!post"},
+		Props: table.Props{{Name: "shards", Value: table.Int32(shards)}},
 	}})
 	require.NoError(t, err)
 }

@@ -50,7 +50,10 @@ type Service struct {
 func New(p *posts.Service) *Service {
 	s := &Service{p.Config, p}
 	p.Hubs.Acts.Discussions = s.inHub
-	p.Around = posts.Around{Forget: s.forgetPost, Disown: s.disownMessages, Look: s.lookAtMessage, Remove: s.removeMessage, Picture: s.pictureOf}
+	p.Around = posts.Around{
+		Forget: s.forgetPost, Disown: s.disownMessages, Look: s.lookAtMessage,
+		Remove: s.removeMessage, Picture: s.pictureOf,
+	}
 	return s
 }
 
@@ -93,16 +96,25 @@ const (
 func hubKey(hub, row string) table.Key { return table.Key{Partition: schema.Hub(hub), Row: row} }
 
 func (d *thread) toRow() table.Row {
-	return table.Row{Key: hubKey(d.hub, threadRows+d.id), ETag: d.etag, Props: append(d.toProps(), table.Prop{Name: "listed_at", Value: table.Time(d.listedAt)})}
+	return table.Row{
+		Key: hubKey(d.hub, threadRows+d.id), ETag: d.etag,
+		Props: append(d.toProps(), table.Prop{Name: "listed_at", Value: table.Time(d.listedAt)}),
+	}
 }
 
 func (d *thread) toProps() table.Props {
-	return table.Props{{Name: "post_id", Value: table.String(d.post)}, {Name: "created_at", Value: table.Time(d.createdAt)}}
+	return table.Props{
+		{Name: "post_id", Value: table.String(d.post)},
+		{Name: "created_at", Value: table.Time(d.createdAt)},
+	}
 }
 
 // lockRow is the row that says which discussion the post has.
 func (d *thread) lockRow() table.Row {
-	return table.Row{Key: hubKey(d.hub, ofPosts+d.post), Props: table.Props{{Name: "discussion_id", Value: table.String(d.id)}}}
+	return table.Row{
+		Key:   hubKey(d.hub, ofPosts+d.post),
+		Props: table.Props{{Name: "discussion_id", Value: table.String(d.id)}},
+	}
 }
 
 // listRow is the row of the list of its hub.
@@ -156,7 +168,10 @@ func (s *Service) Start(ctx context.Context, c people.Claim, hub, post string) (
 	case !ok:
 		return d, false, fault.Coded(fault.NotFound, posts.PostNotFound, "there is no such post")
 	case !slices.Contains(card.Hubs, hub):
-		return d, false, &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.postId", Message: "is not in this hub; share the post into it first"}}}
+		return d, false, &fault.Error{
+			Kind: fault.Invalid, Text: "the request breaks the rules named here",
+			Fields: []fault.Field{{Name: "body.postId", Message: "is not in this hub; share the post into it first"}},
+		}
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	id := schema.NewID(now, s.Entropy)
@@ -180,7 +195,9 @@ func (s *Service) Start(ctx context.Context, c people.Claim, hub, post string) (
 
 // describeThreads returns discussions as a member of their hubs sees them, without those whose
 // posts are not there for the member. cards are their posts, nil if they are still to be read.
-func (s *Service) describeThreads(ctx context.Context, viewer string, all []*thread, cards map[string]posts.Card) ([]Discussion, error) {
+func (s *Service) describeThreads(ctx context.Context, viewer string, all []*thread,
+	cards map[string]posts.Card,
+) ([]Discussion, error) {
 	counts, saved := make([]tally, len(all)), make([]bool, len(all))
 	var reads []func(context.Context) error
 	var ids []string
@@ -207,7 +224,10 @@ func (s *Service) describeThreads(ctx context.Context, viewer string, all []*thr
 	items := []Discussion{}
 	for i, t := range all {
 		if card, ok := cards[t.post]; ok && slices.Contains(card.Hubs, t.hub) {
-			items = append(items, Discussion{ID: t.id, HubID: t.hub, Post: card, CreatedAt: t.createdAt, Messages: counts[i].messages, LastMessageAt: counts[i].lastAt, Saved: saved[i]})
+			items = append(items, Discussion{
+				ID: t.id, HubID: t.hub, Post: card, CreatedAt: t.createdAt,
+				Messages: counts[i].messages, LastMessageAt: counts[i].lastAt, Saved: saved[i],
+			})
 		}
 	}
 	return items, err
@@ -237,7 +257,9 @@ func (s *Service) Get(ctx context.Context, c people.Claim, hub, id string) (Disc
 }
 
 // List returns the discussions of a hub, those in which somebody wrote last first.
-func (s *Service) List(ctx context.Context, c people.Claim, hub, after string, limit int) (hubs.Page[Discussion], error) {
+func (s *Service) List(ctx context.Context, c people.Claim, hub, after string,
+	limit int,
+) (hubs.Page[Discussion], error) {
 	var rows []table.Row
 	next := ""
 	_, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
@@ -319,7 +341,11 @@ func (s *Service) forgetPost(ctx context.Context, post string, in []string) erro
 			if err != nil || t == nil {
 				return nil, err
 			}
-			return []table.Op{{Kind: table.Delete, Row: t.toRow()}, rowstore.Removal(t.lockRow().Key), rowstore.Removal(t.listRow().Key)}, nil
+			return []table.Op{
+				{Kind: table.Delete, Row: t.toRow()},
+				rowstore.Removal(t.lockRow().Key),
+				rowstore.Removal(t.listRow().Key),
+			}, nil
 		})
 		if err != nil {
 			return err

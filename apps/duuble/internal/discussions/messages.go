@@ -86,7 +86,10 @@ func (m *Message) toRow() table.Row {
 
 // placeRow is the row by which it is found.
 func (m *Message) placeRow() table.Row {
-	return table.Row{Key: m.rowKey(places + m.ID), Props: table.Props{{Name: "row", Value: table.String(m.toRow().Key.Row)}}}
+	return table.Row{
+		Key:   m.rowKey(places + m.ID),
+		Props: table.Props{{Name: "row", Value: table.String(m.toRow().Key.Row)}},
+	}
 }
 
 // byAuthor is the key of the row by which it is found from its author.
@@ -98,8 +101,10 @@ func parseMessage(row table.Row) *Message {
 	p := row.Props
 	in := strings.Split(row.Partition, "|")
 	m := &Message{
-		ID: lists.ID(row), HubID: in[1], DiscussionID: in[2], AuthorID: p.Get("author_id").Str(), Text: p.Get("text").Str(),
-		Picture: p.Get(assetID).Str(), CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(), DeletedBy: p.Get("deleted_by").Str(), etag: row.ETag,
+		ID: lists.ID(row), HubID: in[1], DiscussionID: in[2], AuthorID: p.Get("author_id").Str(),
+		Text:    p.Get("text").Str(),
+		Picture: p.Get(assetID).Str(), CreatedAt: p.Get("created_at").Time(), Replies: p.Get("reply_count").Int(),
+		DeletedBy: p.Get("deleted_by").Str(), etag: row.ETag,
 	}
 	if rest, is := strings.CutPrefix(row.Row, replyRows); is {
 		m.Parent, _, _ = strings.Cut(rest, "|")
@@ -144,11 +149,16 @@ func (s *Service) readTally(ctx context.Context, hub, discussion string) (tally,
 
 // Say writes a message into a discussion, as a reply if parent names a message. The same key of the
 // same person, sent again within a day, answers with the same message; an empty key is none.
-func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion string, said posts.Said, parent, key string) (Message, error) {
+func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion string, said posts.Said,
+	parent, key string,
+) (Message, error) {
 	var b rules.Broken
 	said.Check(&b, MaxMessage)
 	repeats.Check(&b, key)
-	limit := people.Limit{Bucket: "message" + c.UserID, Size: 24 * time.Hour, Most: s.MessagesADay, Code: posts.Limited, Text: "you have written as many messages as a person may in a day; wait and try again"}
+	limit := people.Limit{
+		Bucket: "message" + c.UserID, Size: 24 * time.Hour, Most: s.MessagesADay, Code: posts.Limited,
+		Text: "you have written as many messages as a person may in a day; wait and try again",
+	}
 	var written people.Window
 	var t *thread
 	var root *Message
@@ -181,15 +191,22 @@ func (s *Service) Say(ctx context.Context, c people.Claim, hub, discussion strin
 		err = b.Err()
 	}
 	if err == nil && parent != "" && (root == nil || hidden) {
-		err = &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.parentMessageId", Message: "is no message of this discussion"}}}
+		err = &fault.Error{
+			Kind: fault.Invalid, Text: "the request breaks the rules named here",
+			Fields: []fault.Field{{Name: "body.parentMessageId", Message: "is no message of this discussion"}},
+		}
 	}
 	if err != nil {
 		return Message{}, err
 	}
-	made := &Message{ID: schema.NewID(s.Now().UTC(), s.Entropy), HubID: hub, DiscussionID: discussion, AuthorID: u.ID, Author: u.Person(), Text: said.Text, Picture: said.Picture}
+	made := &Message{
+		ID: schema.NewID(s.Now().UTC(), s.Entropy), HubID: hub, DiscussionID: discussion, AuthorID: u.ID,
+		Author: u.Person(), Text: said.Text, Picture: said.Picture,
+	}
 	if key != "" {
 		fresh := made.ID
-		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key, said.Body("message", hub, discussion, said.Text, parent), fresh); err != nil {
+		if made.ID, err = s.posts.Repeats().IDFor(ctx, u.ID, key,
+			said.Body("message", hub, discussion, said.Text, parent), fresh); err != nil {
 			return Message{}, err
 		}
 		if made.ID != fresh { // an earlier request may have written it
@@ -269,7 +286,8 @@ func (s *Service) DeleteMessage(ctx context.Context, c people.Claim, hub, discus
 	case hidden:
 		return noMessage()
 	}
-	return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a message, and admins of the hub, can delete it")
+	return fault.Coded(fault.Forbidden, hubs.Forbidden,
+		"only the person who wrote a message, and admins of the hub, can delete it")
 }
 
 // blank takes the text and the picture off a message, which go for good.
@@ -408,10 +426,13 @@ func (s *Service) writeMessage(ctx context.Context, made *Message) error {
 		if n.lastAt.Before(made.CreatedAt) {
 			n.lastAt = made.CreatedAt
 		}
-		ops := []table.Op{rowstore.Put(made.toRow()), rowstore.Put(made.placeRow()), rowstore.Put(table.Row{Key: made.rowKey(countRow), ETag: n.etag, Props: table.Props{
-			{Name: "message_count", Value: table.Int64(n.messages + 1)},
-			{Name: "last_message_at", Value: table.Time(n.lastAt)},
-		}})}
+		ops := []table.Op{
+			rowstore.Put(made.toRow()), rowstore.Put(made.placeRow()),
+			rowstore.Put(table.Row{Key: made.rowKey(countRow), ETag: n.etag, Props: table.Props{
+				{Name: "message_count", Value: table.Int64(n.messages + 1)},
+				{Name: "last_message_at", Value: table.Time(n.lastAt)},
+			}}),
+		}
 		if root != nil {
 			root.Replies++
 			ops = append(ops, rowstore.Put(root.toRow()))
@@ -430,7 +451,9 @@ type MessagePage struct {
 
 // Messages returns the messages of a discussion that are no replies, the newest first, or the
 // replies to a message, the oldest first.
-func (s *Service) Messages(ctx context.Context, c people.Claim, hub, discussion, root, after string, limit int) (MessagePage, error) {
+func (s *Service) Messages(ctx context.Context, c people.Claim, hub, discussion, root, after string,
+	limit int,
+) (MessagePage, error) {
 	var t *thread
 	var above *Message
 	var rows []table.Row

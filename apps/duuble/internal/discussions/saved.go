@@ -23,11 +23,20 @@ const (
 )
 
 func savedRow(user, hub, discussion string, at time.Time) table.Row {
-	return table.Row{Key: table.Key{Partition: schema.User(user), Row: savedRows + hub + "|" + discussion}, Props: table.Props{{Name: "saved_at", Value: table.Time(at)}}}
+	return table.Row{
+		Key:   table.Key{Partition: schema.User(user), Row: savedRows + hub + "|" + discussion},
+		Props: table.Props{{Name: "saved_at", Value: table.Time(at)}},
+	}
 }
 
 func savedInOrder(user, hub, discussion string, at time.Time) table.Row {
-	return table.Row{Key: table.Key{Partition: schema.User(user), Row: savedByTime + rowstore.Descending(at) + "|" + discussion}, Props: table.Props{{Name: "hub_id", Value: table.String(hub)}}}
+	return table.Row{
+		Key: table.Key{
+			Partition: schema.User(user),
+			Row:       savedByTime + rowstore.Descending(at) + "|" + discussion,
+		},
+		Props: table.Props{{Name: "hub_id", Value: table.String(hub)}},
+	}
 }
 
 // savedAt returns when a person has saved a discussion, the zero time if the person has not.
@@ -64,10 +73,14 @@ func (s *Service) Save(ctx context.Context, c people.Claim, hub, discussion stri
 			return nil, err
 		}
 		if full {
-			return nil, fault.Coded(fault.Conflict, people.TooMany, "you have saved as many discussions as a person may; take one back first")
+			return nil, fault.Coded(fault.Conflict, people.TooMany,
+				"you have saved as many discussions as a person may; take one back first")
 		}
 		at = now
-		return []table.Op{rowstore.Put(savedRow(u.ID, hub, discussion, now)), rowstore.Put(savedInOrder(u.ID, hub, discussion, now))}, nil
+		return []table.Op{
+			rowstore.Put(savedRow(u.ID, hub, discussion, now)),
+			rowstore.Put(savedInOrder(u.ID, hub, discussion, now)),
+		}, nil
 	})
 	return at, err
 }
@@ -87,7 +100,10 @@ func (s *Service) dropSaved(ctx context.Context, user, hub, discussion string) e
 		if err != nil || at.IsZero() {
 			return nil, err
 		}
-		return []table.Op{rowstore.Removal(savedRow(user, hub, discussion, at).Key), rowstore.Removal(savedInOrder(user, hub, discussion, at).Key)}, nil
+		return []table.Op{
+			rowstore.Removal(savedRow(user, hub, discussion, at).Key),
+			rowstore.Removal(savedInOrder(user, hub, discussion, at).Key),
+		}, nil
 	})
 }
 

@@ -50,7 +50,8 @@ func isMessage(row table.Row) bool {
 func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
 	threads := map[string]*thread{} // by their partitions
 	want, got := map[table.Key]bool{}, map[table.Key]bool{}
-	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{FromPartition: schema.Hub(""), ToPartition: table.After(schema.Hub(""))}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs,
+		table.Range{FromPartition: schema.Hub(""), ToPartition: table.After(schema.Hub(""))}) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
@@ -71,7 +72,10 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) error {
 		}
 		if one == nil || one.partition != row.Partition {
 			one.check(report)
-			one = &audit{partition: row.Partition, thread: threads[row.Partition], want: map[table.Key]bool{}, got: map[table.Key]bool{}, replies: map[string]int64{}}
+			one = &audit{
+				partition: row.Partition, thread: threads[row.Partition], want: map[table.Key]bool{},
+				got: map[table.Key]bool{}, replies: map[string]int64{},
+			}
 		}
 		one.add(row)
 		if !isMessage(row) {
@@ -171,7 +175,8 @@ func (s *Service) verifySaved(ctx context.Context, report func(string)) error {
 		}
 		if name, is := strings.CutPrefix(row.Row, savedRows); is {
 			hub, id, _ := strings.Cut(name, "|")
-			want[savedInOrder(strings.TrimPrefix(row.Partition, schema.User("")), hub, id, row.Props.Get("saved_at").Time()).Key] = true
+			user := strings.TrimPrefix(row.Partition, schema.User(""))
+			want[savedInOrder(user, hub, id, row.Props.Get("saved_at").Time()).Key] = true
 		}
 		if strings.HasPrefix(row.Row, savedByTime) {
 			got[row.Key] = true

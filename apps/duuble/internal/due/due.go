@@ -33,7 +33,10 @@ func (r Rows) Key(at time.Time, name string) table.Key {
 
 // Row returns the row of a thing that counts from a time.
 func (r Rows) Row(at time.Time, name string, props ...table.Prop) table.Row {
-	return table.Row{Key: r.Key(at, name), Props: append(props[:len(props):len(props)], table.Prop{Name: dueAt, Value: table.Time(at)})}
+	return table.Row{
+		Key:   r.Key(at, name),
+		Props: append(props[:len(props):len(props)], table.Prop{Name: dueAt, Value: table.Time(at)}),
+	}
 }
 
 // At returns the time from which the thing of a row counts.
@@ -48,7 +51,8 @@ func (r Rows) Add(ctx context.Context, at time.Time, name string, props ...table
 // and removes their rows. One that fails stays for the next run.
 func (r Rows) Run(ctx context.Context, before time.Time, do func(context.Context, table.Row) error) error {
 	var failed rowstore.Failures
-	for row, err := range table.All(ctx, r.DB, r.Table, table.Range{FromPartition: r.Prefix, ToPartition: r.Prefix + before.UTC().Format(hourForm) + "~"}) {
+	for row, err := range table.All(ctx, r.DB, r.Table,
+		table.Range{FromPartition: r.Prefix, ToPartition: r.Prefix + before.UTC().Format(hourForm) + "~"}) {
 		if err == nil && At(row).Before(before) {
 			named := row
 			_, named.Row, _ = strings.Cut(row.Row, "|")

@@ -75,7 +75,10 @@ func CopyBlobs(t testing.TB, from, to blob.Store) {
 
 // Assets are pictures over rows and files.
 func Assets(rows *rowstore.Store, blobs blob.Store, luck io.Reader) *assets.Service {
-	return assets.New(assets.Config{Store: rows, Tables: Tables, Entropy: luck, Blobs: blobs, Pictures: picture.NewMakerOf(assets.MaxPixels)})
+	return assets.New(assets.Config{
+		Store: rows, Tables: Tables, Entropy: luck, Blobs: blobs,
+		Pictures: picture.NewMakerOf(assets.MaxPixels),
+	})
 }
 
 // PNG is a file with a small picture.
@@ -106,7 +109,8 @@ var Photo = func() []byte {
 func Picture(t testing.TB, s *assets.Service, c people.Claim, purpose string) string {
 	t.Helper()
 	id := s.NewID()
-	_, err := s.Begin(t.Context(), assets.Asset{ID: id, UserID: c.UserID, Purpose: purpose, Type: "image/png", Size: int64(len(PNG))})
+	_, err := s.Begin(t.Context(),
+		assets.Asset{ID: id, UserID: c.UserID, Purpose: purpose, Type: "image/png", Size: int64(len(PNG))})
 	require.NoError(t, err)
 	_, err = s.Fill(t.Context(), c.UserID, id, PNG)
 	require.NoError(t, err)
@@ -125,8 +129,14 @@ func NewHub(t testing.TB, s *hubs.Service, c people.Claim, d hubs.Draft) hubs.Hu
 }
 
 // People are accounts whose codes come to a phone, without a limit.
-func People(rows *rowstore.Store, blobs blob.Store, queues queue.Queues, luck *repeatable.Luck, keys keyring.Ring, phone *Phone) *people.Service {
-	return people.New(people.Config{Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone, Assets: Assets(rows, blobs, luck), Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1})
+func People(rows *rowstore.Store, blobs blob.Store, queues queue.Queues, luck *repeatable.Luck, keys keyring.Ring,
+	phone *Phone,
+) *people.Service {
+	return people.New(people.Config{
+		Store: rows, Tables: Tables, Queues: queues, Entropy: luck, Keys: keys, SMS: phone,
+		Assets: Assets(rows, blobs, luck), Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1,
+		PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
+	})
 }
 
 // Number returns the telephone number of the person i.

@@ -318,7 +318,8 @@ func (s *Service) IsNoted(ctx context.Context, a Activity, swept time.Time) (boo
 }
 
 // oldKeys begins the keys of rows that are older than Keep.
-func (s *Service) oldKeys() string { return rowstore.Descending(s.Now().Add(-s.Keep)) + "}" } // after all rows of that instant
+// after all rows of that instant
+func (s *Service) oldKeys() string { return rowstore.Descending(s.Now().Add(-s.Keep)) + "}" }
 
 func (s *Service) bringActivities(ctx context.Context, reader, actor string) error {
 	since, err := s.Follows(ctx, reader, actor)
@@ -326,11 +327,13 @@ func (s *Service) bringActivities(ctx context.Context, reader, actor string) err
 		return err
 	}
 	if s.Now().Sub(since) <= s.Keep { // else it is one that came back
-		if err := s.Notices.Tell(ctx, actor, notices.Notice{Type: notices.UserFollowed, Actor: reader, At: since}); err != nil {
+		if err := s.Notices.Tell(ctx, actor,
+			notices.Notice{Type: notices.UserFollowed, Actor: reader, At: since}); err != nil {
 			return err
 		}
 	}
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists, table.Range{Partition: actRows + actor, To: s.oldKeys()}, Brought)
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Lists,
+		table.Range{Partition: actRows + actor, To: s.oldKeys()}, Brought)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -384,7 +387,8 @@ func (r *Reader) Fill(ctx context.Context, limit int) error {
 		if p.ends || len(p.rows) > 0 {
 			return nil
 		}
-		rows, _, err := r.s.Budget().Rows(ctx, r.s.Tables.Lists, table.Range{Partition: p.partition, After: p.at, To: r.s.oldKeys()}, limit)
+		rows, _, err := r.s.Budget().Rows(ctx, r.s.Tables.Lists,
+			table.Range{Partition: p.partition, After: p.at, To: r.s.oldKeys()}, limit)
 		p.rows, p.ends = rows, len(rows) < limit
 		return err
 	})
@@ -431,8 +435,12 @@ func (s *Service) Forget(ctx context.Context, user string) error {
 // Erase removes activities and notifications of others that name a person. It reads all of them:
 // those of people who have left are removed by Sweep, long before their accounts are.
 func (s *Service) Erase(ctx context.Context, user string) error {
-	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
-		for row, err := range table.All(ctx, s.DB, in.table, table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
+	for _, in := range []struct{ table, prefix string }{
+		{s.Tables.Lists, homeRows},
+		{s.Tables.Notifications, notices.Rows},
+	} {
+		for row, err := range table.All(ctx, s.DB, in.table,
+			table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
 			if err == nil && row.Props.Get("actor_id").Str() == user {
 				err = s.RemoveKey(ctx, in.table, row.Key)
 			}
@@ -445,15 +453,20 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 }
 
 // VerifyRows reports activities and notifications that name people of whom there is no account, or
-// are theirs: exists tells. It leaves out those that Sweep removes within soon: a person who has left
-// may have done something then that was told a moment later, and is kept from that moment on.
-func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, string) (bool, error), report func(string)) (rows int, err error) {
+// are theirs: exists tells. It leaves out those that Sweep removes within soon: a person who has
+// left may have done something then that was told a moment later, and is kept from that moment on.
+func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, string) (bool, error),
+	report func(string),
+) (rows int, err error) {
 	known := map[string]bool{"": true}
 	old := rowstore.Descending(s.Now().Add(soon - s.Keep))
 	for _, in := range []struct{ table, prefix, what string }{
-		{s.Tables.Lists, actRows, "the list of what they did"}, {s.Tables.Lists, homeRows, "a home"}, {s.Tables.Notifications, notices.Rows, "a notification"},
+		{s.Tables.Lists, actRows, "the list of what they did"},
+		{s.Tables.Lists, homeRows, "a home"},
+		{s.Tables.Notifications, notices.Rows, "a notification"},
 	} {
-		for row, err := range table.All(ctx, s.DB, in.table, table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
+		for row, err := range table.All(ctx, s.DB, in.table,
+			table.Range{FromPartition: in.prefix, ToPartition: table.After(in.prefix)}) {
 			if err != nil {
 				return rows, err
 			}
@@ -500,7 +513,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 		return err
 	}
 	parts := 0
-	for _, in := range []struct{ table, prefix string }{{s.Tables.Lists, actRows}, {s.Tables.Lists, homeRows}, {s.Tables.Notifications, notices.Rows}} {
+	for _, in := range []struct{ table, prefix string }{
+		{s.Tables.Lists, actRows},
+		{s.Tables.Lists, homeRows},
+		{s.Tables.Notifications, notices.Rows},
+	} {
 		for from, to := max(in.prefix, began), table.After(in.prefix); from < to; {
 			rows, _, err := s.Budget().Rows(ctx, in.table, table.Range{FromPartition: from, ToPartition: to}, 1)
 			if err != nil {
@@ -533,7 +550,11 @@ func (s *Service) keepPlace(ctx context.Context, at string, row *table.Row) erro
 	if row != nil && row.Props.Get(sweptUntil).Time().After(until) {
 		until = row.Props.Get(sweptUntil).Time()
 	}
-	return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: s.placeKey(), Props: table.Props{{Name: "at", Value: table.String(at)}, {Name: sweptUntil, Value: table.Time(until)}}})
+	return s.Upsert(ctx, s.Tables.Admin,
+		table.Row{
+			Key:   s.placeKey(),
+			Props: table.Props{{Name: "at", Value: table.String(at)}, {Name: sweptUntil, Value: table.Time(until)}},
+		})
 }
 
 const sweptUntil = "swept_until"
@@ -550,7 +571,8 @@ func (s *Service) Swept(ctx context.Context) (time.Time, error) {
 // sweepPartition removes what is too old of one partition.
 func (s *Service) sweepPartition(ctx context.Context, name, partition string) error {
 	for {
-		rows, more, err := s.Budget().Rows(ctx, name, table.Range{Partition: partition, From: s.oldKeys(), Select: []string{"none"}}, table.MaxBatch)
+		rows, more, err := s.Budget().Rows(ctx, name,
+			table.Range{Partition: partition, From: s.oldKeys(), Select: []string{"none"}}, table.MaxBatch)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -49,7 +49,11 @@ func newWorld(t *testing.T) *world {
 func (w *world) group(name string, people, most int) feed.Group {
 	w.t.Helper()
 	for i := range people {
-		_, err := w.db.Write(w.t.Context(), "Users", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: name, Row: fmt.Sprintf("x|%s%05d", name, i)}}})
+		_, err := w.db.Write(w.t.Context(), "Users",
+			table.Op{
+				Kind: table.Insert,
+				Row:  table.Row{Key: table.Key{Partition: name, Row: fmt.Sprintf("x|%s%05d", name, i)}},
+			})
 		require.NoError(w.t, err)
 	}
 	return feed.Group{List: lists.List{Table: "Users", Partition: name, Prefix: "x|"}, Most: most}
@@ -75,7 +79,8 @@ func (w *world) work() (n int) {
 func (w *world) homes() int {
 	w.t.Helper()
 	n := 0
-	for _, err := range table.All(w.t.Context(), w.db, "Lists", table.Range{FromPartition: "home|", ToPartition: "home}"}) {
+	for _, err := range table.All(w.t.Context(), w.db, "Lists",
+		table.Range{FromPartition: "home|", ToPartition: "home}"}) {
 		require.NoError(w.t, err)
 		n++
 	}
@@ -140,7 +145,8 @@ func TestTell(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.audience.Groups = []feed.Group{w.group("a", 1, 0)}
-	_, err := w.db.Write(t.Context(), "Users", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "a", Row: "x|actor"}}})
+	_, err := w.db.Write(t.Context(), "Users",
+		table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "a", Row: "x|actor"}}})
 	require.NoError(t, err)
 	require.NoError(t, w.feed.Tell(t.Context(), w.act("post")))
 	w.work()
@@ -178,11 +184,17 @@ func TestPrepared(t *testing.T) {
 	require.Equal(t, 2, w.homes())
 }
 
-// TestRest: those beyond the most of a group are told in order, over several messages, until no more
-// are wanted, and the groups after it get what they must.
+// TestRest: those beyond the most of a group are told in order, over several messages, until no
+// more are wanted, and the groups after it get what they must.
 func TestRest(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ size, most, wanted, rest int }{{2500, 1200, 5000, 1300}, {2500, 1000, 5000, 1500}, {2500, 1200, 500, 800}, {5, 3, 5000, 2}, {3, 3, 5000, 0}} {
+	for _, tt := range []struct{ size, most, wanted, rest int }{
+		{2500, 1200, 5000, 1300},
+		{2500, 1000, 5000, 1500},
+		{2500, 1200, 500, 800},
+		{5, 3, 5000, 2},
+		{3, 3, 5000, 0},
+	} {
 		w := newWorld(t)
 		g := w.group("a", tt.size, tt.most)
 		told, ended := map[string]bool{}, tt.rest == 0

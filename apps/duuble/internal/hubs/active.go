@@ -58,7 +58,9 @@ func sketchKey(hub, hour string) table.Key {
 // Acted notes that a member did something in hubs: after the answer, and not if the storage fails.
 func (s *Service) Acted(ctx context.Context, user string, in ...string) {
 	hour := s.Now().UTC().Format(sketchHour)
-	in = slices.DeleteFunc(slices.Clone(in), func(hub string) bool { return s.active.noted.Contains(presence{hub, user, hour}) })
+	in = slices.DeleteFunc(slices.Clone(in), func(hub string) bool {
+		return s.active.noted.Contains(presence{hub, user, hour})
+	})
 	if len(in) == 0 {
 		return
 	}
@@ -72,7 +74,8 @@ func (s *Service) Acted(ctx context.Context, user string, in ...string) {
 			return err
 		})
 		if err != nil {
-			s.Log.WarnContext(ctx, "a member is not counted among those who are active", slog.String("error", err.Error()))
+			s.Log.WarnContext(ctx, "a member is not counted among those who are active",
+				slog.String("error", err.Error()))
 		}
 	})
 }
@@ -123,7 +126,8 @@ func (s *Service) activeIn(ctx context.Context, hub string) (int64, error) {
 		return known.members, nil
 	}
 	all := hyperloglog.New14()
-	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{Partition: sketchRows + hub, From: now.Add(-activeFor).Format(sketchHour)}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions,
+		table.Range{Partition: sketchRows + hub, From: now.Add(-activeFor).Format(sketchHour)}) {
 		if err != nil {
 			return 0, rowstore.Unavailable(err)
 		}
@@ -144,7 +148,9 @@ func (s *Service) activeIn(ctx context.Context, hub string) (int64, error) {
 func (s *Service) forgetSketches(ctx context.Context) error {
 	last := s.Now().UTC().Add(-activeFor).Format(sketchHour)
 	var failed rowstore.Failures
-	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: sketchRows, ToPartition: table.After(sketchRows), Select: []string{"none"}}) { // keys are enough
+	// keys are enough
+	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions,
+		table.Range{FromPartition: sketchRows, ToPartition: table.After(sketchRows), Select: []string{"none"}}) {
 		if err == nil && row.Row < last {
 			err = s.RemoveKey(ctx, s.Tables.Sessions, row.Key)
 		}

@@ -59,15 +59,17 @@ func (b *Ban) byUser() table.Key {
 
 func (b *Ban) toRow() table.Row {
 	return table.Row{Key: b.rowKey(), Props: table.Props{
-		textProp("user_id", b.UserID), timeProp("created_at", b.CreatedAt), textProp("number", b.number), textProp("phone_e164", b.sealed),
+		textProp("user_id", b.UserID), timeProp("created_at", b.CreatedAt), textProp("number", b.number),
+		textProp("phone_e164", b.sealed),
 	}}
 }
 
 func parseBan(row table.Row) *Ban {
 	p := row.Props
 	return &Ban{
-		ID: lists.ID(row), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: p.Get("user_id").Str(), CreatedAt: p.Get("created_at").Time(),
-		number: p.Get("number").Str(), sealed: p.Get("phone_e164").Str(),
+		ID: lists.ID(row), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: p.Get("user_id").Str(),
+		CreatedAt: p.Get("created_at").Time(),
+		number:    p.Get("number").Str(), sealed: p.Get("phone_e164").Str(),
 	}
 }
 
@@ -96,7 +98,8 @@ func (s *Service) banOf(ctx context.Context, hub, number string) (*Ban, error) {
 func (s *Service) checkBan(ctx context.Context, hub, number string) error {
 	row, err := s.readRow(ctx, hub, banned+number)
 	if err == nil && row != nil {
-		err = fault.Coded(fault.Forbidden, Banned, "the admins of this hub have banned this person; they alone can end that")
+		err = fault.Coded(fault.Forbidden, Banned,
+			"the admins of this hub have banned this person; they alone can end that")
 	}
 	return err
 }
@@ -121,12 +124,18 @@ func (s *Service) Ban(ctx context.Context, c people.Claim, hub, user string) (Ba
 	case err != nil:
 		return Ban{}, err
 	case user == c.UserID:
-		return Ban{}, &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.userId", Message: "give the id of another person"}}}
+		return Ban{}, &fault.Error{
+			Kind: fault.Invalid, Text: "the request breaks the rules named here",
+			Fields: []fault.Field{{Name: "body.userId", Message: "give the id of another person"}},
+		}
 	case phone == "":
 		return Ban{}, fault.Coded(fault.NotFound, people.UserNotFound, "there is no such person")
 	}
 	change := s.newID()
-	made := &Ban{ID: change, HubID: hub, UserID: user, CreatedAt: schema.TimeOf(change), number: s.People.Number(phone), sealed: s.People.Keys.Seal(banPurpose, change, phone)}
+	made := &Ban{
+		ID: change, HubID: hub, UserID: user, CreatedAt: schema.TimeOf(change), number: s.People.Number(phone),
+		sealed: s.People.Keys.Seal(banPurpose, change, phone),
+	}
 	there := made
 	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error {
 		return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) (ops []table.Op, err error) {
@@ -142,7 +151,9 @@ func (s *Service) Ban(ctx context.Context, c people.Claim, hub, user string) (Ba
 
 // banOps returns the writes of a ban, or the one that is there: its number may have another account
 // now, which is removed then.
-func (s *Service) banOps(ctx context.Context, u people.User, mine *Membership, made *Ban, full bool) (ban *Ban, ops []table.Op, err error) {
+func (s *Service) banOps(ctx context.Context, u people.User, mine *Membership, made *Ban,
+	full bool,
+) (ban *Ban, ops []table.Op, err error) {
 	hub, user, change := made.HubID, made.UserID, made.ID
 	var h *Hub
 	var m *Membership
@@ -280,7 +291,10 @@ func (s *Service) disownBan(ctx context.Context, row table.Row) error {
 		if err != nil || b == nil || b.UserID == "" {
 			return nil, err
 		}
-		return []table.Op{{Kind: table.Merge, Row: table.Row{Key: b.rowKey(), ETag: table.Any, Props: table.Props{textProp("user_id", "")}}}}, nil
+		return []table.Op{{
+			Kind: table.Merge,
+			Row:  table.Row{Key: b.rowKey(), ETag: table.Any, Props: table.Props{textProp("user_id", "")}},
+		}}, nil
 	})
 }
 

@@ -21,14 +21,16 @@ func (s *Service) expiringRows() due.Rows {
 func (s *Service) Expire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	return s.expiringRows().Run(ctx, s.Now().Add(time.Nanosecond), s.expireRow) // with those that expire at this instant
+	// with those that expire at this instant
+	return s.expiringRows().Run(ctx, s.Now().Add(time.Nanosecond), s.expireRow)
 }
 
 // endExpired ends an invitation that is over.
 func (s *Service) endExpired(ctx context.Context, hub, id string) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		v, err := s.readInvitation(ctx, hub, id)
-		if err != nil || v == nil || v.Status != Invited || v.statusAt(s.Now()) != Expired { // it was answered, or sent again
+		// it was answered, or sent again
+		if err != nil || v == nil || v.Status != Invited || v.statusAt(s.Now()) != Expired {
 			return nil, err
 		}
 		return s.endInvitation(ctx, v, Expired)
@@ -86,7 +88,8 @@ func (s *Service) Rekey(ctx context.Context) error {
 		}
 		old, number := v.number, first.LastMAC("phone", phone)
 		if v.Status == Invited {
-			if err := s.writePointer(ctx, s.Tables.Names, openKey(number, v.ExpiresAt, v.ID), textProp("hub_id", v.HubID)); err != nil {
+			if err := s.writePointer(ctx, s.Tables.Names, openKey(number, v.ExpiresAt, v.ID),
+				textProp("hub_id", v.HubID)); err != nil {
 				return err
 			}
 		}
@@ -149,7 +152,9 @@ func (s *Service) dropMissing(ctx context.Context) error {
 }
 
 // eachPointer calls do for each row that points at what hubs have.
-func (s *Service) eachPointer(ctx context.Context, do func(name string, key table.Key, props ...table.Prop) error) error {
+func (s *Service) eachPointer(ctx context.Context,
+	do func(name string, key table.Key, props ...table.Prop) error,
+) error {
 	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, allHubs) {
 		if err != nil {
 			return rowstore.Unavailable(err)
@@ -204,8 +209,13 @@ func (s *Service) eachPointer(ctx context.Context, do func(name string, key tabl
 	return nil
 }
 
-func (s *Service) tokenPointers(kind, hub, id, hash string, expires time.Time, do func(name string, key table.Key, props ...table.Prop) error) error {
-	what := []table.Prop{textProp("kind", kind), textProp("hub_id", hub), textProp("id", id), timeProp("expires_at", expires)}
+func (s *Service) tokenPointers(kind, hub, id, hash string, expires time.Time,
+	do func(name string, key table.Key, props ...table.Prop) error,
+) error {
+	what := []table.Prop{
+		textProp("kind", kind), textProp("hub_id", hub), textProp("id", id),
+		timeProp("expires_at", expires),
+	}
 	if err := do(s.Tables.Names, tokenKey(hash), what...); err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ type Hub struct {
 	CreatedAt             time.Time
 	Members               int64
 	Mine                  *Membership // of the viewer, nil if there is none
-	Active                *int64      // how many members did something in the last 24 hours; nil but for Get and members
+	// how many members did something in the last 24 hours; nil but for Get and members
+	Active *int64
 
 	linkAt      time.Time // when the link was changed
 	superAdmins int64
@@ -57,7 +58,8 @@ type Hub struct {
 
 func (h Hub) toRow() table.Row {
 	props := table.Props{
-		textProp("name", h.Name), textProp("description", h.Description), timeProp("created_at", h.CreatedAt), timeProp("link_at", h.linkAt),
+		textProp("name", h.Name), textProp("description", h.Description), timeProp("created_at", h.CreatedAt),
+		timeProp("link_at", h.linkAt),
 		{Name: "super_admins", Value: table.Int64(h.superAdmins)},
 	}
 	if h.Link != "" {
@@ -72,8 +74,11 @@ func (h Hub) toRow() table.Row {
 func parseHub(row table.Row) *Hub {
 	p := row.Props
 	return &Hub{
-		ID: strings.TrimPrefix(row.Partition, schema.Hub("")), Name: p.Get("name").Str(), Description: p.Get("description").Str(), Link: p.Get("custom_link").Str(), Picture: p.Get("profile_asset_id").Str(),
-		CreatedAt: p.Get("created_at").Time(), linkAt: p.Get("link_at").Time(), superAdmins: p.Get("super_admins").Int(), etag: row.ETag,
+		ID: strings.TrimPrefix(row.Partition, schema.Hub("")), Name: p.Get("name").Str(),
+		Description: p.Get("description").Str(), Link: p.Get("custom_link").Str(),
+		Picture:   p.Get("profile_asset_id").Str(),
+		CreatedAt: p.Get("created_at").Time(), linkAt: p.Get("link_at").Time(),
+		superAdmins: p.Get("super_admins").Int(), etag: row.ETag,
 	}
 }
 
@@ -144,7 +149,10 @@ func (s *Service) readTally(ctx context.Context, hub string) (tally, error) {
 
 // changeBy returns the write of a tally with more members, or fewer.
 func (t tally) changeBy(hub string, more int64) table.Op {
-	return rowstore.Put(table.Row{Key: hubKey(hub, "c|00"), ETag: t.etag, Props: table.Props{{Name: "member_count", Value: table.Int64(t.members + more)}}})
+	return rowstore.Put(table.Row{
+		Key: hubKey(hub, "c|00"), ETag: t.etag,
+		Props: table.Props{{Name: "member_count", Value: table.Int64(t.members + more)}},
+	})
 }
 
 // seeHub reads a hub as a viewer sees it, all at once; nil if there is none. A guest is "".
@@ -253,10 +261,15 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft) (Hub, err
 	if err := s.reserveLink(ctx, id, d.Link); err != nil {
 		return Hub{}, err
 	}
-	h := Hub{ID: id, Name: d.Name, Description: d.Description, Link: d.Link, Picture: d.Picture, CreatedAt: now, linkAt: now, superAdmins: 1, Members: 1}
+	h := Hub{
+		ID: id, Name: d.Name, Description: d.Description, Link: d.Link, Picture: d.Picture, CreatedAt: now,
+		linkAt: now, superAdmins: 1, Members: 1,
+	}
 	err = rowstore.All(ctx, func(ctx context.Context) error {
 		return s.People.Assets.Attach(ctx, u.ID, d.Picture, assets.Hub, pictureOf(id), "profileAssetId")
-	}, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error { return s.searchIndex().Before(ctx, id, false, h.searchWords()) })
+	}, func(ctx context.Context) error { return s.pointAt(ctx, id, u.ID) }, func(ctx context.Context) error {
+		return s.searchIndex().Before(ctx, id, false, h.searchWords())
+	})
 	if err != nil {
 		return Hub{}, err
 	}
@@ -281,7 +294,8 @@ func (s *Service) Edit(ctx context.Context, c people.Claim, id string, change Ch
 	}
 	var b rules.Broken
 	checkTexts(&b, change.Name, change.Description, change.Link)
-	b.Add(change.Picture == nil || *change.Picture != "", "profileAssetId", "give another picture, which you have uploaded")
+	b.Add(change.Picture == nil || *change.Picture != "", "profileAssetId",
+		"give another picture, which you have uploaded")
 	_, _, err := s.checkRole(ctx, c, id, Admin)
 	if err == nil {
 		err = b.Err()
@@ -342,14 +356,21 @@ func (s *Service) reserveLink(ctx context.Context, hub, link string) error {
 		if err != nil {
 			return nil, err
 		}
-		next := table.Row{Key: linkKey(link), Props: table.Props{textProp("hub_id", hub), timeProp("created_at", s.Now().UTC())}}
+		next := table.Row{
+			Key:   linkKey(link),
+			Props: table.Props{textProp("hub_id", hub), timeProp("created_at", s.Now().UTC())},
+		}
 		if row != nil {
 			free, err := s.freeLink(ctx, *row, hub, link)
 			if err != nil {
 				return nil, err
 			}
 			if !free {
-				return nil, &fault.Error{Kind: fault.Conflict, Code: LinkTaken, Text: "this link is taken; choose another one", Fields: []fault.Field{{Name: "body.customLink", Message: "is taken"}}}
+				return nil, &fault.Error{
+					Kind: fault.Conflict, Code: LinkTaken,
+					Text:   "this link is taken; choose another one",
+					Fields: []fault.Field{{Name: "body.customLink", Message: "is taken"}},
+				}
 			}
 			next.ETag = row.ETag
 		}

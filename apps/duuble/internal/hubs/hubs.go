@@ -176,7 +176,9 @@ type Page[T any] struct {
 }
 
 // listRows reads rows of a partition that begin with a prefix.
-func (s *Service) listRows(ctx context.Context, name, partition, prefix, after string, limit int, wanted func(table.Row) bool) (rows []table.Row, next string, err error) {
+func (s *Service) listRows(ctx context.Context, name, partition, prefix, after string, limit int,
+	wanted func(table.Row) bool,
+) (rows []table.Row, next string, err error) {
 	var some lists.Wanted
 	if wanted != nil {
 		some = func(_ context.Context, rows []table.Row) ([]table.Row, error) {

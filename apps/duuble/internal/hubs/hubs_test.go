@@ -59,7 +59,10 @@ func TestRaces(t *testing.T) {
 			request, err := w.Join(t.Context(), cid, w.link(ann, hub))
 			require.NoError(t, err)
 			admins := []people.Claim{ann, bob}
-			errs := atOnce(2, func(i int) error { _, err := w.Decide(t.Context(), admins[i], hub, request, approves[i]); return err })
+			errs := atOnce(2, func(i int) error {
+				_, err := w.Decide(t.Context(), admins[i], hub, request, approves[i])
+				return err
+			})
 			require.Equal(t, map[fault.Code]int{"": 1, hubs.AlreadyDecided: 1}, codes(errs), i)
 			in := w.role(cid, hub) == hubs.Member
 			require.Equal(t, approves[slices.Index(errs, nil)], in)
@@ -86,7 +89,10 @@ func TestRaces(t *testing.T) {
 		page, err := w.Requests(t.Context(), ann, hub, hubs.Pending, "", 100)
 		require.NoError(t, err)
 		require.Len(t, page.Items, 1+n)
-		errs = atOnce(1+n, func(i int) error { _, err := w.Decide(t.Context(), ann, hub, page.Items[i].ID, true); return err })
+		errs = atOnce(1+n, func(i int) error {
+			_, err := w.Decide(t.Context(), ann, hub, page.Items[i].ID, true)
+			return err
+		})
 		require.Equal(t, map[fault.Code]int{"": 1 + n}, codes(errs))
 		require.EqualValues(t, 2+n, w.members(hub))
 		require.Empty(t, w.differences())
@@ -107,7 +113,8 @@ func TestRaces(t *testing.T) {
 		w := newWorld(t)
 		ann := w.enter(1)
 		errs := atOnce(n, func(int) error {
-			_, err := w.Create(t.Context(), ann, hubs.Draft{Name: "Tea", Link: "tea", Picture: duubletest.Picture(t, w.People.Assets, ann, assets.Hub)})
+			_, err := w.Create(t.Context(), ann,
+				hubs.Draft{Name: "Tea", Link: "tea", Picture: duubletest.Picture(t, w.People.Assets, ann, assets.Hub)})
 			return err
 		})
 		require.Equal(t, map[fault.Code]int{"": 1, hubs.LinkTaken: n - 1}, codes(errs))
@@ -191,7 +198,8 @@ func TestInvitations(t *testing.T) {
 	requireCode(t, hubs.AlreadyDecided, err)
 	require.NoError(t, w.Expire(ctx))
 	alike(short[0].Token)
-	require.Equal(t, []int{0, 1, 1, 1}, []int{list(hubs.Invited), list(hubs.Declined), list(hubs.Cancelled), list(hubs.Expired)})
+	require.Equal(t, []int{0, 1, 1, 1},
+		[]int{list(hubs.Invited), list(hubs.Declined), list(hubs.Cancelled), list(hubs.Expired)})
 	require.Empty(t, w.differences())
 	longer, err := w.Invite(ctx, ann, hub, []string{duubletest.Number(2)}, time.Minute)
 	require.NoError(t, err)
@@ -217,7 +225,8 @@ func TestInvitations(t *testing.T) {
 	require.NoError(t, w.Expire(ctx))
 	for row, err := range table.All(ctx, w.db, "Names", table.Range{}) {
 		require.NoError(t, err)
-		require.False(t, strings.HasPrefix(row.Partition, "tok|") || strings.HasPrefix(row.Partition, "ph|"), "%s is over", row.Key)
+		require.False(t, strings.HasPrefix(row.Partition, "tok|") || strings.HasPrefix(row.Partition, "ph|"),
+			"%s is over", row.Key)
 	}
 	for row, err := range table.All(ctx, w.db, "Admin", table.Range{}) {
 		require.NoError(t, err)
@@ -266,7 +275,9 @@ func TestAnsweredWhileInvited(t *testing.T) {
 		require.NoError(t, err, c.status)
 		page, err := w.Invitations(ctx, ann, hub, c.status, "", 100)
 		require.NoError(t, err)
-		require.True(t, slices.ContainsFunc(page.Items, func(v hubs.Invitation) bool { return v.ID == first[0].ID && v.ExpiresAt.Equal(first[0].ExpiresAt) }), c.status)
+		require.True(t, slices.ContainsFunc(page.Items, func(v hubs.Invitation) bool {
+			return v.ID == first[0].ID && v.ExpiresAt.Equal(first[0].ExpiresAt)
+		}), c.status)
 		require.Empty(t, w.differences(), c.status)
 	}
 }
@@ -384,7 +395,8 @@ func TestRoles(t *testing.T) {
 	ctx := t.Context()
 	ann := w.enter(1)
 	hub := w.make(ann)
-	admin, other, member := w.enrol(ann, hub, 2, hubs.Admin), w.enrol(ann, hub, 3, hubs.Admin), w.enrol(ann, hub, 4, hubs.Member)
+	admin, other, member := w.enrol(ann, hub, 2, hubs.Admin), w.enrol(ann, hub, 3, hubs.Admin),
+		w.enrol(ann, hub, 4, hubs.Member)
 	stranger := w.enter(5)
 	name := "Tea and more"
 	edit := func(c people.Claim) error {
@@ -446,7 +458,8 @@ func TestLinks(t *testing.T) {
 	ann := w.enter(1)
 	h := duubletest.NewHub(t, w.Service, ann, hubs.Draft{Name: "Tea", Link: "TEA"})
 	take := func() error {
-		_, err := w.Create(ctx, ann, hubs.Draft{Name: "Other", Link: "tea", Picture: duubletest.Picture(t, w.People.Assets, ann, assets.Hub)})
+		_, err := w.Create(ctx, ann,
+			hubs.Draft{Name: "Other", Link: "tea", Picture: duubletest.Picture(t, w.People.Assets, ann, assets.Hub)})
 		return err
 	}
 	requireCode(t, hubs.LinkTaken, take())
@@ -671,7 +684,8 @@ func TestCrashes(t *testing.T) {
 			do:     func(s *scene, h *hubs.Service) error { return h.Expire(s.t.Context()) },
 			again:  one(),
 			after: func(t *testing.T, s *scene, what string) {
-				for row, err := range table.All(t.Context(), s.db, "Names", table.Range{FromPartition: "tok|", ToPartition: "tok~"}) {
+				for row, err := range table.All(t.Context(), s.db, "Names",
+					table.Range{FromPartition: "tok|", ToPartition: "tok~"}) {
 					require.NoError(t, err)
 					require.Empty(t, row.Key, what)
 				}
@@ -695,7 +709,8 @@ func TestCrashes(t *testing.T) {
 							break // there is no such call
 						}
 						what := fmt.Sprintf("call %d, lands %v, goes on %v: %v", n, lands, goesOn, err)
-						require.Empty(t, fault.CodeOf(err), what) // never that it was done before: its outcome is not known
+						// never that it was done before: its outcome is not known
+						require.Empty(t, fault.CodeOf(err), what)
 						require.Empty(t, s.differences(), what)
 						err = c.do(&s, s.Service)
 						require.True(t, c.again(err), "%s; again: %v", what, err)
@@ -726,7 +741,8 @@ func TestVerifyFinds(t *testing.T) {
 			require.NoError(t, err)
 			kind, _, _ := strings.Cut(row.Key.Row, "|")
 			whole, _, _ := strings.Cut(row.Partition, "|")
-			if name == "Users" && kind != "h" && kind != "jr" || whole == "phone" || whole == "name" || whole == "as" || strings.HasPrefix(row.Partition, "due|name|") || strings.HasPrefix(row.Partition, "due|asset|") {
+			if name == "Users" && kind != "h" && kind != "jr" || whole == "phone" || whole == "name" || whole == "as" ||
+				strings.HasPrefix(row.Partition, "due|name|") || strings.HasPrefix(row.Partition, "due|asset|") {
 				continue // of an account
 			}
 			if name == "Lists" && !strings.HasPrefix(row.Partition, "hn|") {
@@ -736,12 +752,17 @@ func TestVerifyFinds(t *testing.T) {
 				continue // its pointers are of nothing then, which means nothing
 			}
 			if row.Partition == "tok|" || whole == "tok" || whole == "due" || whole == "ph" {
-				v, err := w.db.Get(ctx, "Hubs", table.Key{Partition: "h|" + h.ID, Row: "iv|" + row.Props.Get("id").Str()})
+				v, err := w.db.Get(ctx, "Hubs",
+					table.Key{Partition: "h|" + h.ID, Row: "iv|" + row.Props.Get("id").Str()})
 				if err == nil && v.Props.Get("status").Str() != hubs.Invited {
 					continue // of an invitation that was accepted
 				}
 				if whole == "ph" {
-					v, err := w.db.Get(ctx, "Hubs", table.Key{Partition: "h|" + h.ID, Row: "iv|" + row.Key.Row[strings.LastIndexByte(row.Key.Row, '|')+1:]})
+					v, err := w.db.Get(ctx, "Hubs",
+						table.Key{
+							Partition: "h|" + h.ID,
+							Row:       "iv|" + row.Key.Row[strings.LastIndexByte(row.Key.Row, '|')+1:],
+						})
 					require.NoError(t, err)
 					if v.Props.Get("status").Str() != hubs.Invited {
 						continue

@@ -69,12 +69,19 @@ func (v *Invitation) byStatus() table.Key {
 func (v *Invitation) lockKey() table.Key { return hubKey(v.HubID, "ip|"+v.number) }
 
 func (v *Invitation) listOp() table.Op {
-	return table.Op{Kind: table.Upsert, Row: table.Row{Key: v.byStatus(), Props: table.Props{textProp("inviter_id", v.InviterID), timeProp("expires_at", v.ExpiresAt)}}}
+	return table.Op{
+		Kind: table.Upsert,
+		Row: table.Row{
+			Key:   v.byStatus(),
+			Props: table.Props{textProp("inviter_id", v.InviterID), timeProp("expires_at", v.ExpiresAt)},
+		},
+	}
 }
 
 func (v *Invitation) toRow() table.Row {
 	props := table.Props{
-		textProp("inviter_id", v.InviterID), textProp("status", v.Status), textProp("number", v.number), textProp("phone_e164", v.sealed), textProp("token_hash", v.token),
+		textProp("inviter_id", v.InviterID), textProp("status", v.Status), textProp("number", v.number),
+		textProp("phone_e164", v.sealed), textProp("token_hash", v.token),
 		{Name: "requires_admin_approval", Value: table.Bool(v.NeedsApproval)},
 		timeProp("created_at", v.CreatedAt), timeProp("expires_at", v.ExpiresAt),
 		textProp("join_request_id", v.RequestID), textProp("change", v.change),
@@ -88,9 +95,12 @@ func (v *Invitation) toRow() table.Row {
 func parseInvitation(row table.Row) *Invitation {
 	p := row.Props
 	return &Invitation{
-		ID: strings.TrimPrefix(row.Row, "iv|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), InviterID: p.Get("inviter_id").Str(), Status: p.Get("status").Str(),
-		NeedsApproval: p.Get("requires_admin_approval").Bool(), CreatedAt: p.Get("created_at").Time(), ExpiresAt: p.Get("expires_at").Time(), RequestID: p.Get("join_request_id").Str(),
-		number: p.Get("number").Str(), sealed: p.Get("phone_e164").Str(), token: p.Get("token_hash").Str(), endedAt: p.Get("ended_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
+		ID: strings.TrimPrefix(row.Row, "iv|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")),
+		InviterID: p.Get("inviter_id").Str(), Status: p.Get("status").Str(),
+		NeedsApproval: p.Get("requires_admin_approval").Bool(), CreatedAt: p.Get("created_at").Time(),
+		ExpiresAt: p.Get("expires_at").Time(), RequestID: p.Get("join_request_id").Str(),
+		number: p.Get("number").Str(), sealed: p.Get("phone_e164").Str(), token: p.Get("token_hash").Str(),
+		endedAt: p.Get("ended_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
 	}
 }
 
@@ -131,7 +141,8 @@ func (s *Service) readInvitation(ctx context.Context, hub, id string) (*Invitati
 }
 
 func noInvitation() error {
-	return fault.Coded(fault.NotFound, InvitationNotFound, "there is no such invitation, or it is not good any more; ask for another one")
+	return fault.Coded(fault.NotFound, InvitationNotFound,
+		"there is no such invitation, or it is not good any more; ask for another one")
 }
 
 func checkLasts(b *rules.Broken, lasts time.Duration) {
@@ -140,7 +151,9 @@ func checkLasts(b *rules.Broken, lasts time.Duration) {
 
 // Invite invites the people with phone numbers. A number with an open invitation gets that one
 // again, with a new token. The answer does not tell whether a number has an account.
-func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, numbers []string, lasts time.Duration) ([]Invitation, error) {
+func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, numbers []string,
+	lasts time.Duration,
+) ([]Invitation, error) {
 	var b rules.Broken
 	b.Add(len(numbers) > 0 && len(numbers) <= mostPhones, "phones", "give 1 to 20 numbers")
 	phones := make([]string, len(numbers))
@@ -189,7 +202,9 @@ func (s *Service) readNamed(hub string, h **Hub) func(context.Context) error {
 	}
 }
 
-func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, mine *Membership, phone string, lasts time.Duration) (v *Invitation, err error) {
+func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, mine *Membership, phone string,
+	lasts time.Duration,
+) (v *Invitation, err error) {
 	number := s.People.Number(phone)
 	// Each try has a token of its own: a late write of one that found no open invitation must not
 	// have the token of another one lead to nothing.
@@ -213,8 +228,9 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 		}
 		if v == nil || v.Status != Invited { // it ended between the two reads
 			v = &Invitation{
-				ID: fresh, HubID: hub, InviterID: u.ID, Status: Invited, NeedsApproval: !mine.May(Admin), CreatedAt: schema.TimeOf(fresh),
-				number: number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
+				ID: fresh, HubID: hub, InviterID: u.ID, Status: Invited, NeedsApproval: !mine.May(Admin),
+				CreatedAt: schema.TimeOf(fresh),
+				number:    number, sealed: s.People.Keys.Seal("invitation", fresh, phone),
 			}
 			ops = []table.Op{insertOp(v.lockKey(), textProp("invitation_id", v.ID))}
 			e := s.newEvent(notices.InviteReceived, u.ID, v.ID, "")
@@ -228,7 +244,9 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 		v.token, v.change, v.ExpiresAt = hash, change, s.Now().UTC().Add(lasts)
 		return append(ops, rowstore.Put(v.toRow()), v.listOp()), s.writePointers(ctx, v)
 	}
-	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, make) })
+	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error {
+		return s.Change(ctx, s.Tables.Hubs, make)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -245,8 +263,13 @@ func (s *Service) writePointers(ctx context.Context, v *Invitation) error {
 }
 
 // writeToken writes the row of a token, the row by which a timer finds it, and another one.
-func (s *Service) writeToken(ctx context.Context, kind, hub, id, hash string, expires time.Time, also func(context.Context) error) error {
-	what := []table.Prop{textProp("kind", kind), textProp("hub_id", hub), textProp("id", id), timeProp("expires_at", expires)}
+func (s *Service) writeToken(ctx context.Context, kind, hub, id, hash string, expires time.Time,
+	also func(context.Context) error,
+) error {
+	what := []table.Prop{
+		textProp("kind", kind), textProp("hub_id", hub), textProp("id", id),
+		timeProp("expires_at", expires),
+	}
 	writes := []func(context.Context) error{
 		func(ctx context.Context) error { return s.writePointer(ctx, s.Tables.Names, tokenKey(hash), what...) },
 		func(ctx context.Context) error {
@@ -267,7 +290,9 @@ func openKey(number string, expires time.Time, id string) table.Key {
 
 // Invitations returns the invitations of a hub with a status, the newest first: all for admins,
 // and for others their own.
-func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, after string, limit int) (Page[Invitation], error) {
+func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, after string,
+	limit int,
+) (Page[Invitation], error) {
 	var b rules.Broken
 	b.OneOf("status", status, InvitationStates)
 	if err := b.Err(); err != nil {
@@ -284,7 +309,8 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 		return Page[Invitation]{}, err
 	}
 	items, err := s.readInvitations(ctx, rows, func(table.Row) string { return hub })
-	items = slices.DeleteFunc(items, func(v Invitation) bool { return v.Status != status }) // it changed between the two reads
+	// it changed between the two reads
+	items = slices.DeleteFunc(items, func(v Invitation) bool { return v.Status != status })
 	for i, v := range items {
 		phone, err := s.People.Keys.Open("invitation", v.ID, v.sealed)
 		if items[i].Phone = people.Shown(phone); err != nil {
@@ -294,12 +320,15 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 	return Page[Invitation]{items, next}, err
 }
 
-// listByStatus reads rows of the invitations of a hub with a status. One that is over is among those
-// that have expired, also if Expire was not there yet.
-func (s *Service) listByStatus(ctx context.Context, hub, status, after string, limit int, wanted func(table.Row) bool) (rows []table.Row, next string, err error) {
+// listByStatus reads rows of the invitations of a hub with a status. One that is over is among
+// those that have expired, also if Expire was not there yet.
+func (s *Service) listByStatus(ctx context.Context, hub, status, after string, limit int,
+	wanted func(table.Row) bool,
+) (rows []table.Row, next string, err error) {
 	now := s.Now()
 	list := func(of string, want func(table.Row) bool) ([]table.Row, string, error) {
-		rows, next, err := s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+of+"|", after, limit, func(row table.Row) bool { return wanted(row) && want(row) })
+		rows, next, err := s.listRows(ctx, s.Tables.Hubs, schema.Hub(hub), "ivd|"+of+"|", after, limit,
+			func(row table.Row) bool { return wanted(row) && want(row) })
 		for i := range rows {
 			rows[i].Row = strings.TrimPrefix(rows[i].Row, "ivd|"+of+"|") // the position
 		}
@@ -336,7 +365,9 @@ func (s *Service) listByStatus(ctx context.Context, hub, status, after string, l
 }
 
 // readInvitations reads the invitations that rows of a list point at.
-func (s *Service) readInvitations(ctx context.Context, rows []table.Row, hub func(table.Row) string) ([]Invitation, error) {
+func (s *Service) readInvitations(ctx context.Context, rows []table.Row,
+	hub func(table.Row) string,
+) ([]Invitation, error) {
 	found := make([]*Invitation, len(rows))
 	err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		found[i], err = s.readInvitation(ctx, hub(rows[i]), lists.ID(rows[i]))
@@ -458,7 +489,9 @@ func (s *Service) Invited(ctx context.Context, c people.Claim, token string) (In
 }
 
 // MyInvitations returns the open invitations of the caller's number, the first to expire first.
-func (s *Service) MyInvitations(ctx context.Context, c people.Claim, after string, limit int) (Page[Invitation], error) {
+func (s *Service) MyInvitations(ctx context.Context, c people.Claim, after string,
+	limit int,
+) (Page[Invitation], error) {
 	number := ""
 	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		number, err = s.People.NumberOf(ctx, c.UserID)
@@ -504,7 +537,9 @@ type Outcome struct {
 }
 
 // findByKey finds the invitation of a key, and the name of the caller's number.
-func (s *Service) findByKey(ctx context.Context, c people.Claim, k Key) (u people.User, hub, id, number string, err error) {
+func (s *Service) findByKey(ctx context.Context, c people.Claim,
+	k Key,
+) (u people.User, hub, id, number string, err error) {
 	u, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		number, err = s.People.NumberOf(ctx, c.UserID)
 		return err
@@ -515,7 +550,9 @@ func (s *Service) findByKey(ctx context.Context, c people.Claim, k Key) (u peopl
 		return err
 	})
 	if err == nil && k.Token == "" && schema.IsID(k.ID) {
-		rows, _, unread := s.listRows(ctx, s.Tables.Names, openRows+number, "2", "", MaxOpen, func(row table.Row) bool { return strings.HasSuffix(row.Row, "|"+k.ID) })
+		rows, _, unread := s.listRows(ctx, s.Tables.Names, openRows+number, "2", "", MaxOpen, func(row table.Row) bool {
+			return strings.HasSuffix(row.Row, "|"+k.ID)
+		})
 		if err = unread; len(rows) > 0 {
 			hub, id = rows[0].Props.Get("hub_id").Str(), k.ID
 		}
@@ -529,7 +566,9 @@ func (s *Service) findByKey(ctx context.Context, c people.Claim, k Key) (u peopl
 // answerInvitation makes a change of an invitation by the one who is invited. first reads before
 // the invitation is read, so that nothing it finds can follow from an answer to an invitation that
 // is open still.
-func (s *Service) answerInvitation(ctx context.Context, hub, id, number string, k Key, change string, first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error)) error {
+func (s *Service) answerInvitation(ctx context.Context, hub, id, number string, k Key, change string,
+	first func(context.Context) error, open func(context.Context, *Invitation) ([]table.Op, error),
+) error {
 	return s.Change(ctx, s.Tables.Hubs, func(ctx context.Context) ([]table.Op, error) {
 		if err := first(ctx); err != nil {
 			return nil, err
@@ -543,7 +582,8 @@ func (s *Service) answerInvitation(ctx context.Context, hub, id, number string, 
 		case v == nil || v.statusAt(s.Now()) != Invited || k.Token != "" && v.token != hashOf(k.Token):
 			return nil, noInvitation()
 		case v.number != number:
-			return nil, fault.Coded(fault.Forbidden, InvitationNotYours, "this invitation is for another phone number; sign in with that one")
+			return nil, fault.Coded(fault.Forbidden, InvitationNotYours,
+				"this invitation is for another phone number; sign in with that one")
 		}
 		v.change = change
 		return open(ctx, v)
@@ -624,5 +664,6 @@ func (s *Service) Decline(ctx context.Context, c people.Claim, k Key) error {
 		return err
 	}
 	first := func(context.Context) error { return nil }
-	return s.answerInvitation(ctx, hub, id, number, k, s.newID(), first, func(ctx context.Context, v *Invitation) ([]table.Op, error) { return s.endInvitation(ctx, v, Declined) })
+	return s.answerInvitation(ctx, hub, id, number, k, s.newID(), first,
+		func(ctx context.Context, v *Invitation) ([]table.Op, error) { return s.endInvitation(ctx, v, Declined) })
 }

@@ -25,7 +25,8 @@ type Link struct {
 func parseLink(row table.Row) Link {
 	p := row.Props
 	return Link{
-		ID: strings.TrimPrefix(row.Row, "ln|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), CreatorID: p.Get("creator_id").Str(),
+		ID: strings.TrimPrefix(row.Row, "ln|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")),
+		CreatorID: p.Get("creator_id").Str(),
 		CreatedAt: p.Get("created_at").Time(), ExpiresAt: p.Get("expires_at").Time(), token: p.Get("token_hash").Str(),
 	}
 }
@@ -60,7 +61,10 @@ func (s *Service) NewLink(ctx context.Context, c people.Claim, hub string, lasts
 		if err != nil || row != nil { // an earlier try has landed
 			return nil, err
 		}
-		return []table.Op{insertOp(hubKey(hub, "ln|"+l.ID), textProp("creator_id", u.ID), textProp("token_hash", l.token), timeProp("created_at", l.CreatedAt), timeProp("expires_at", l.ExpiresAt))}, nil
+		return []table.Op{insertOp(hubKey(hub, "ln|"+l.ID), textProp("creator_id", u.ID),
+				textProp("token_hash", l.token), timeProp("created_at", l.CreatedAt),
+				timeProp("expires_at", l.ExpiresAt))},
+			nil
 	})
 }
 
@@ -127,7 +131,8 @@ func (s *Service) hubOfLink(ctx context.Context, token string) (hub string, err 
 }
 
 func noLink() error {
-	return fault.Coded(fault.NotFound, LinkNotFound, "there is no such link, or it is not good any more; ask for another one")
+	return fault.Coded(fault.NotFound, LinkNotFound,
+		"there is no such link, or it is not good any more; ask for another one")
 }
 
 // Linked returns the hub of a link to anybody who has it.
@@ -199,5 +204,7 @@ func (s *Service) Join(ctx context.Context, c people.Claim, token string) (reque
 		request = r.ID
 		return append(r.askOps(), s.eventOps(hub, change, s.newEvent(notices.RequestCreated, u.ID, r.ID, ""))...), nil
 	}
-	return request, s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, ask) })
+	return request, s.changeTelling(ctx, hub, change, func(ctx context.Context) error {
+		return s.Change(ctx, s.Tables.Hubs, ask)
+	})
 }

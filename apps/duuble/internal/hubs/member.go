@@ -58,7 +58,8 @@ func (m *Membership) May(least string) bool { return m.isLive() && atLeast(m.Rol
 
 func (m *Membership) toRow() table.Row {
 	props := table.Props{
-		textProp("role", m.Role), timeProp("joined_at", m.JoinedAt), textProp("change", m.change), {Name: "IsDeleted", Value: table.Bool(!m.isLive())},
+		textProp("role", m.Role), timeProp("joined_at", m.JoinedAt), textProp("change", m.change),
+		{Name: "IsDeleted", Value: table.Bool(!m.isLive())},
 	}
 	if m.Always {
 		props = append(props, table.Prop{Name: contentMuted, Value: table.Bool(true)})
@@ -100,14 +101,19 @@ func (m *Membership) roleOps(role string) []table.Op {
 // leaveOps returns the writes by which a membership ends.
 func (m *Membership) leaveOps(now time.Time, t tally) []table.Op {
 	m.leftAt, m.Mute = now, Mute{}
-	return []table.Op{rowstore.Put(m.toRow()), rowstore.Removal(m.byTime()), rowstore.Removal(m.byRole()), t.changeBy(m.HubID, -1)}
+	return []table.Op{
+		rowstore.Put(m.toRow()), rowstore.Removal(m.byTime()),
+		rowstore.Removal(m.byRole()), t.changeBy(m.HubID, -1),
+	}
 }
 
 func parseMembership(row table.Row) *Membership {
 	p := row.Props
 	return &Membership{
-		HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: strings.TrimPrefix(row.Row, "m|"), Role: p.Get("role").Str(),
-		JoinedAt: p.Get("joined_at").Time(), Mute: Mute{p.Get(contentMuted).Bool(), p.Get(mutedUntil).Time()}, leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
+		HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: strings.TrimPrefix(row.Row, "m|"),
+		Role:     p.Get("role").Str(),
+		JoinedAt: p.Get("joined_at").Time(), Mute: Mute{p.Get(contentMuted).Bool(), p.Get(mutedUntil).Time()},
+		leftAt: p.Get("deleted_at").Time(), change: p.Get("change").Str(), etag: row.ETag,
 	}
 }
 
@@ -232,7 +238,9 @@ func (s *Service) Names(ctx context.Context, ids []string) (map[string]string, e
 }
 
 // checkRole finds out whether the caller has a role in a hub.
-func (s *Service) checkRole(ctx context.Context, c people.Claim, hub, least string, reads ...func(context.Context) error) (people.User, *Membership, error) {
+func (s *Service) checkRole(ctx context.Context, c people.Claim, hub, least string,
+	reads ...func(context.Context) error,
+) (people.User, *Membership, error) {
 	var h *Hub
 	var mine *Membership
 	u, err := s.People.Member(ctx, c, append(reads, func(ctx context.Context) error {
@@ -262,13 +270,17 @@ func (s *Service) checkRole(ctx context.Context, c people.Claim, hub, least stri
 }
 
 // MustBeIn is may for actions of other packages that members may take.
-func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string, reads ...func(context.Context) error) (people.User, error) {
+func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string,
+	reads ...func(context.Context) error,
+) (people.User, error) {
 	u, _, err := s.checkRole(ctx, c, hub, Member, reads...)
 	return u, err
 }
 
 // MembershipOf is MustBeIn for members with a role, and returns what the caller is in the hub.
-func (s *Service) MembershipOf(ctx context.Context, c people.Claim, hub, least string, reads ...func(context.Context) error) (people.User, *Membership, error) {
+func (s *Service) MembershipOf(ctx context.Context, c people.Claim, hub, least string,
+	reads ...func(context.Context) error,
+) (people.User, *Membership, error) {
 	return s.checkRole(ctx, c, hub, least, reads...)
 }
 
@@ -384,7 +396,9 @@ type Listed struct {
 }
 
 // Members returns the members of a hub, those who joined last first: all, or those of a role.
-func (s *Service) Members(ctx context.Context, c people.Claim, hub, role, after string, limit int) (Page[Listed], error) {
+func (s *Service) Members(ctx context.Context, c people.Claim, hub, role, after string,
+	limit int,
+) (Page[Listed], error) {
 	var b rules.Broken
 	prefix := "mj|"
 	if role != "" {
@@ -432,7 +446,8 @@ func noMember() error {
 }
 
 func lastSuperAdmin() error {
-	return fault.Coded(fault.Conflict, LastSuperAdmin, "a hub always has somebody who manages it; give another member the role super_admin first")
+	return fault.Coded(fault.Conflict, LastSuperAdmin,
+		"a hub always has somebody who manages it; give another member the role super_admin first")
 }
 
 // SetRole gives a member another role.

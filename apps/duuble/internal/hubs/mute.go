@@ -29,7 +29,8 @@ func (s *Service) Muted(ctx context.Context, c people.Claim, hub string) (Mute, 
 // SetMuted has the caller be told of posts of a hub, or not.
 func (s *Service) SetMuted(ctx context.Context, c people.Claim, hub string, to Mute) (Mute, error) {
 	var b rules.Broken
-	b.Add(to.Until.Before(s.Now().Add(mostMuted)) && to.Until.Year() >= 0, "mutedUntil", "give a time within a year from now, or null")
+	b.Add(to.Until.Before(s.Now().Add(mostMuted)) && to.Until.Year() >= 0, "mutedUntil",
+		"give a time within a year from now, or null")
 	_, _, err := s.checkRole(ctx, c, hub, Member)
 	if err == nil {
 		err = b.Err()

@@ -24,30 +24,31 @@ func (s *Service) endedRows() due.Rows {
 // Purge removes for good what ended longer than Keep ago. Rows that point at another go before it,
 // so that the next run finds the rest.
 func (s *Service) Purge(ctx context.Context) error {
-	return errors.Join(s.forgetSketches(ctx), s.endedRows().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
-		hub, name, _ := strings.Cut(row.Row, "|")
-		kind, id, _ := strings.Cut(name, "|")
-		switch kind {
-		case "w":
-			return s.searchIndex().Sweep(ctx, hub)
-		case "m":
-			return s.purgeMembership(ctx, hub, id)
-		case "ji":
-			r, err := s.readRequest(ctx, hub, id)
-			if err != nil || r == nil || r.Status == Pending || !s.People.Overdue(r.DecidedAt) {
+	return errors.Join(s.forgetSketches(ctx),
+		s.endedRows().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
+			hub, name, _ := strings.Cut(row.Row, "|")
+			kind, id, _ := strings.Cut(name, "|")
+			switch kind {
+			case "w":
+				return s.searchIndex().Sweep(ctx, hub)
+			case "m":
+				return s.purgeMembership(ctx, hub, id)
+			case "ji":
+				r, err := s.readRequest(ctx, hub, id)
+				if err != nil || r == nil || r.Status == Pending || !s.People.Overdue(r.DecidedAt) {
+					return err
+				}
+				if err := s.RemoveKey(ctx, s.Tables.Users, r.byUser()); err != nil {
+					return err
+				}
+				return s.removeRequest(ctx, hub, id)
+			}
+			v, err := s.readInvitation(ctx, hub, id)
+			if err != nil || v == nil || v.endedAt.IsZero() || !s.People.Overdue(v.overAt()) {
 				return err
 			}
-			if err := s.RemoveKey(ctx, s.Tables.Users, r.byUser()); err != nil {
-				return err
-			}
-			return s.removeRequest(ctx, hub, id)
-		}
-		v, err := s.readInvitation(ctx, hub, id)
-		if err != nil || v == nil || v.endedAt.IsZero() || !s.People.Overdue(v.overAt()) {
-			return err
-		}
-		return s.removeInvitation(ctx, v)
-	}))
+			return s.removeInvitation(ctx, v)
+		}))
 }
 
 // purgeMembership removes a membership, unless the member has come back.
@@ -85,7 +86,10 @@ func (s *Service) removeRequest(ctx context.Context, hub, id string) error {
 		if err != nil || r == nil {
 			return nil, err
 		}
-		ops := []table.Op{{Kind: table.Delete, Row: table.Row{Key: r.toRow().Key, ETag: r.etag}}, rowstore.Removal(r.byStatus())}
+		ops := []table.Op{
+			{Kind: table.Delete, Row: table.Row{Key: r.toRow().Key, ETag: r.etag}},
+			rowstore.Removal(r.byStatus()),
+		}
 		if r.Status != Pending {
 			return ops, nil
 		}
@@ -111,7 +115,10 @@ func (s *Service) removeInvitation(ctx context.Context, v *Invitation) error {
 		if err != nil || there == nil {
 			return nil, err
 		}
-		return []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.toRow().Key, ETag: there.etag}}, rowstore.Removal(there.byStatus())}, nil
+		return []table.Op{
+			{Kind: table.Delete, Row: table.Row{Key: there.toRow().Key, ETag: there.etag}},
+			rowstore.Removal(there.byStatus()),
+		}, nil
 	})
 }
 
@@ -119,7 +126,8 @@ func (s *Service) removeInvitation(ctx context.Context, v *Invitation) error {
 // person made, and requests that the person decided. Invitations that have ended go, with the
 // numbers of those who were invited.
 func (s *Service) disownRows(ctx context.Context, hub, user string) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs, table.Range{Partition: schema.Hub(hub), From: "iv|", To: table.After("ln|")}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Hubs,
+		table.Range{Partition: schema.Hub(hub), From: "iv|", To: table.After("ln|")}) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
@@ -147,7 +155,10 @@ func (s *Service) blankProp(ctx context.Context, row table.Row, name string) err
 		if err != nil || there == nil || there.Props.Get(name).Str() == "" {
 			return nil, err
 		}
-		ops := []table.Op{{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: there.ETag, Props: table.Props{textProp(name, "")}}}}
+		ops := []table.Op{{
+			Kind: table.Merge,
+			Row:  table.Row{Key: row.Key, ETag: there.ETag, Props: table.Props{textProp(name, "")}},
+		}}
 		if v := parseInvitation(*there); strings.HasPrefix(row.Row, "iv|") {
 			v.InviterID = ""
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: v.listOp().Row})
@@ -287,7 +298,8 @@ func (s *Service) Promote(ctx context.Context, phone, hub string) error {
 			return nil, err
 		}
 		if slices.ContainsFunc(ids, func(id string) bool { return persons[id].ID != "" }) {
-			return nil, fault.Coded(fault.Conflict, Forbidden, "the hub has a super_admin; ask that person to give the role")
+			return nil, fault.Coded(fault.Conflict, Forbidden,
+				"the hub has a super_admin; ask that person to give the role")
 		}
 		h.superAdmins++
 		if m.isLive() {

@@ -26,7 +26,8 @@ func (w *world) traces(text string) (all []string) {
 		for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
 			require.NoError(w.t, err)
 			kind, _, _ := strings.Cut(strings.TrimPrefix(row.Partition, "due|"), "|")
-			if strings.Contains(fmt.Sprint(row.Key, row.Props), text) && !slices.Contains([]string{"u", "name", "phone", "account", "as", "asset"}, kind) {
+			if strings.Contains(fmt.Sprint(row.Key, row.Props), text) &&
+				!slices.Contains([]string{"u", "name", "phone", "account", "as", "asset"}, kind) {
 				all = append(all, fmt.Sprint(name, " ", row.Key))
 			}
 		}
@@ -220,7 +221,10 @@ func TestPurgeWithinAReturn(t *testing.T) {
 		w := newWorld(t)
 		ctx := t.Context()
 		_, bob, token := w.left()
-		accept := func(s *hubs.Service) { _, err := s.Accept(ctx, bob, hubs.Key{Token: token}); require.NoError(t, err) }
+		accept := func(s *hubs.Service) {
+			_, err := s.Accept(ctx, bob, hubs.Key{Token: token})
+			require.NoError(t, err)
+		}
 		purge := func(s *hubs.Service) { require.NoError(t, s.Purge(ctx)) }
 		rival := &calls.Rival{DB: w.db}
 		if within {

@@ -53,7 +53,8 @@ func (r *Request) lockKey() table.Key { return hubKey(r.HubID, "jp|"+r.UserID) }
 
 func (r *Request) toRow() table.Row {
 	props := table.Props{
-		textProp("user_id", r.UserID), textProp("source", r.Source), textProp("status", r.Status), textProp("decided_by", r.DecidedBy), timeProp("created_at", r.CreatedAt),
+		textProp("user_id", r.UserID), textProp("source", r.Source), textProp("status", r.Status),
+		textProp("decided_by", r.DecidedBy), timeProp("created_at", r.CreatedAt),
 		textProp("invitation_id", r.invitation), textProp("change", r.change),
 	}
 	if !r.DecidedAt.IsZero() {
@@ -65,8 +66,10 @@ func (r *Request) toRow() table.Row {
 func parseRequest(row table.Row) *Request {
 	p := row.Props
 	return &Request{
-		ID: strings.TrimPrefix(row.Row, "ji|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")), UserID: p.Get("user_id").Str(), Source: p.Get("source").Str(),
-		Status: p.Get("status").Str(), DecidedBy: p.Get("decided_by").Str(), CreatedAt: p.Get("created_at").Time(), DecidedAt: p.Get("decided_at").Time(),
+		ID: strings.TrimPrefix(row.Row, "ji|"), HubID: strings.TrimPrefix(row.Partition, schema.Hub("")),
+		UserID: p.Get("user_id").Str(), Source: p.Get("source").Str(),
+		Status: p.Get("status").Str(), DecidedBy: p.Get("decided_by").Str(), CreatedAt: p.Get("created_at").Time(),
+		DecidedAt:  p.Get("decided_at").Time(),
 		invitation: p.Get("invitation_id").Str(), change: p.Get("change").Str(), etag: row.ETag,
 	}
 }
@@ -100,20 +103,29 @@ const requestsOfUser = "jr|"
 
 // byUser is the key of the row by which a request is found from the person who asks.
 func (r *Request) byUser() table.Key {
-	return table.Key{Partition: schema.User(r.UserID), Row: requestsOfUser + rowstore.Descending(r.CreatedAt) + "|" + r.ID}
+	return table.Key{
+		Partition: schema.User(r.UserID),
+		Row:       requestsOfUser + rowstore.Descending(r.CreatedAt) + "|" + r.ID,
+	}
 }
 
 // newRequest returns a request whose pointer is written.
 func (s *Service) newRequest(ctx context.Context, hub, user, source, invitation string) (*Request, error) {
 	id := s.newID()
-	r := &Request{ID: id, HubID: hub, UserID: user, Source: source, Status: Pending, CreatedAt: schema.TimeOf(id), invitation: invitation}
+	r := &Request{
+		ID: id, HubID: hub, UserID: user, Source: source, Status: Pending,
+		CreatedAt: schema.TimeOf(id), invitation: invitation,
+	}
 	err := s.writePointer(ctx, s.Tables.Users, r.byUser(), textProp("hub_id", hub))
 	return r, err
 }
 
 // askOps returns the writes of a new request.
 func (r *Request) askOps() []table.Op {
-	return []table.Op{rowstore.Put(r.toRow()), insertOp(r.byStatus()), insertOp(r.lockKey(), textProp("request_id", r.ID))}
+	return []table.Op{
+		rowstore.Put(r.toRow()), insertOp(r.byStatus()),
+		insertOp(r.lockKey(), textProp("request_id", r.ID)),
+	}
 }
 
 // decideOps returns the writes by which a request ends, and its invitation with it.
@@ -166,7 +178,8 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 			return nil, alreadyDecided()
 		case !approve:
 			ops, err = s.decideOps(ctx, r, Rejected, u.ID, change)
-			return append(ops, s.eventOps(hub, change, s.newEvent(notices.RequestRejected, u.ID, r.ID, r.UserID))...), err
+			return append(ops, s.eventOps(hub, change, s.newEvent(notices.RequestRejected, u.ID, r.ID, r.UserID))...),
+				err
 		}
 		if ops, err = s.decideOps(ctx, r, Approved, u.ID, change); err != nil {
 			return nil, err
@@ -177,7 +190,9 @@ func (s *Service) Decide(ctx context.Context, c people.Claim, hub, id string, ap
 		ops = append(ops, s.eventOps(hub, change, s.newEvent(notices.RequestApproved, u.ID, r.ID, r.UserID), joined)...)
 		return append(ops, joining...), err
 	}
-	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error { return s.Change(ctx, s.Tables.Hubs, decide) })
+	err = s.changeTelling(ctx, hub, change, func(ctx context.Context) error {
+		return s.Change(ctx, s.Tables.Hubs, decide)
+	})
 	if err != nil {
 		return Request{}, err
 	}
@@ -230,7 +245,9 @@ func (s *Service) joiningOps(ctx context.Context, hub, user, change string) (ops
 }
 
 // Requests returns the requests of a hub with a status, the newest first.
-func (s *Service) Requests(ctx context.Context, c people.Claim, hub, status, after string, limit int) (Page[Request], error) {
+func (s *Service) Requests(ctx context.Context, c people.Claim, hub, status, after string,
+	limit int,
+) (Page[Request], error) {
 	var b rules.Broken
 	b.OneOf("status", status, RequestStates)
 	if err := b.Err(); err != nil {
@@ -309,7 +326,11 @@ func (s *Service) CancelRequest(ctx context.Context, c people.Claim, id string) 
 		if !schema.IsID(id) {
 			return nil
 		}
-		row, err := s.GetRow(ctx, s.Tables.Users, table.Key{Partition: schema.User(c.UserID), Row: requestsOfUser + rowstore.Descending(schema.TimeOf(id)) + "|" + id})
+		row, err := s.GetRow(ctx, s.Tables.Users,
+			table.Key{
+				Partition: schema.User(c.UserID),
+				Row:       requestsOfUser + rowstore.Descending(schema.TimeOf(id)) + "|" + id,
+			})
 		if row != nil {
 			hub = row.Props.Get("hub_id").Str()
 		}

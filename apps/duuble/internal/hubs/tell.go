@@ -62,14 +62,18 @@ func (s *Service) eventOps(hub, change string, all ...event) (ops []table.Op) {
 	}
 	for i, e := range all {
 		ops = append(ops, insertOp(hubKey(hub, fmt.Sprintf("%s%s|%d", eventRows, change, i)),
-			textProp("type", e.Type), textProp("actor_id", e.Actor), textProp("thing", e.Thing), timeProp("at", e.At), textProp("to", e.to), textProp("number", e.number), textProp("but", e.but)))
+			textProp("type", e.Type), textProp("actor_id", e.Actor), textProp("thing", e.Thing), timeProp("at", e.At),
+			textProp("to", e.to), textProp("number", e.number), textProp("but", e.but)))
 	}
 	return ops
 }
 
 // newEvent returns an event of a type that a person has caused now.
 func (s *Service) newEvent(kind, actor, thing, to string) event {
-	return event{Notice: notices.Notice{Type: kind, Actor: actor, Thing: thing, At: table.TimeOf(table.Ticks(s.Now()))}, to: to}
+	return event{
+		Notice: notices.Notice{Type: kind, Actor: actor, Thing: thing, At: table.TimeOf(table.Ticks(s.Now()))},
+		to:     to,
+	}
 }
 
 // Deliver tells people of the events of a change, if it was made.
@@ -100,7 +104,10 @@ func (s *Service) deliverAll(ctx context.Context) error {
 
 func (s *Service) deliverEvent(ctx context.Context, row table.Row) error {
 	p := row.Props
-	n := notices.Notice{Type: p.Get("type").Str(), Actor: p.Get("actor_id").Str(), Thing: p.Get("thing").Str(), Hub: strings.TrimPrefix(row.Partition, schema.Hub("")), At: p.Get("at").Time()}
+	n := notices.Notice{
+		Type: p.Get("type").Str(), Actor: p.Get("actor_id").Str(), Thing: p.Get("thing").Str(),
+		Hub: strings.TrimPrefix(row.Partition, schema.Hub("")), At: p.Get("at").Time(),
+	}
 	users, err := s.recipientsOf(ctx, n.Hub, p.Get("to").Str(), p.Get("number").Str())
 	if err == nil && n.Type == notices.MemberJoined { // on the word of another one, perhaps after leaving
 		var persons map[string]people.Person

@@ -40,7 +40,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		}
 	}
 	finish()
-	if err := s.searchIndex().Strays(ctx, func(id string) { report("hub " + id + ": a row by which a search finds it is of nothing") }); err != nil {
+	if err := s.searchIndex().Strays(ctx, func(id string) {
+		report("hub " + id + ": a row by which a search finds it is of nothing")
+	}); err != nil {
 		return rows, err
 	}
 	return rows, s.eachPointer(ctx, func(name string, key table.Key, _ ...table.Prop) error {

@@ -33,7 +33,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now), keys: keyring.Ring{make([]byte, 32)},
+		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(),
+		luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now), keys: keyring.Ring{make([]byte, 32)},
 	}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.Service = w.over(w.db)

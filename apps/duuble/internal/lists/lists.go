@@ -21,7 +21,9 @@ type Wanted func(ctx context.Context, rows []table.Row) ([]table.Row, error)
 // Read returns up to limit rows after a position, "" for the beginning, of those that are wanted;
 // a nil wanted wants all. next is the position of the last of them, "" at the end. So a
 // page does not tell how many rows were left out, unless they are more than one request may read.
-func Read(ctx context.Context, db *rowstore.Store, l List, after string, limit int, wanted Wanted) (rows []table.Row, next string, err error) {
+func Read(ctx context.Context, db *rowstore.Store, l List, after string, limit int,
+	wanted Wanted,
+) (rows []table.Row, next string, err error) {
 	r := table.Range{Partition: l.Partition}
 	if l.Prefix != "" {
 		r = table.Prefix(l.Partition, l.Prefix)

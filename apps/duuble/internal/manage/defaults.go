@@ -76,7 +76,9 @@ func (s *Service) DefaultUsers(ctx context.Context, c people.Claim) (all []Defau
 }
 
 // SetDefaultUser puts a person into the default feed, or changes the place of one.
-func (s *Service) SetDefaultUser(ctx context.Context, c people.Claim, user string, order int, active bool) (DefaultUser, error) {
+func (s *Service) SetDefaultUser(ctx context.Context, c people.Claim, user string, order int,
+	active bool,
+) (DefaultUser, error) {
 	var b rules.Broken
 	b.Add(order >= 1 && order <= MaxOrder, "displayOrder", "give 1 to 999,999")
 	persons := map[string]people.Person{}
@@ -121,7 +123,10 @@ func (s *Service) placeDefault(ctx context.Context, user string, to *DefaultUser
 			}
 			return ops, nil
 		}
-		row := table.Row{Key: table.Key{Partition: settingsOfAll, Row: fmt.Sprintf(defaultUserRow, to.Order, user)}, Props: table.Props{{Name: "is_active", Value: table.Bool(to.IsActive)}}}
+		row := table.Row{
+			Key:   table.Key{Partition: settingsOfAll, Row: fmt.Sprintf(defaultUserRow, to.Order, user)},
+			Props: table.Props{{Name: "is_active", Value: table.Bool(to.IsActive)}},
+		}
 		switch {
 		case at >= 0 && rows[at].Key == row.Key:
 			row.ETag = rows[at].ETag
@@ -131,7 +136,8 @@ func (s *Service) placeDefault(ctx context.Context, user string, to *DefaultUser
 		case at >= 0:
 			ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: rows[at].Key, ETag: rows[at].ETag}})
 		case len(all) >= MaxDefaultUsers:
-			return nil, fault.Coded(fault.Conflict, people.TooMany, "the default feed has as many people as it may; take one out first")
+			return nil, fault.Coded(fault.Conflict, people.TooMany,
+				"the default feed has as many people as it may; take one out first")
 		}
 		return append(ops, rowstore.Put(row)), nil
 	})

@@ -186,10 +186,13 @@ func (s *Service) readReport(ctx context.Context, user, target string) (*Report,
 
 // byStatus returns the row by which a report is found from its status.
 func (r *Report) byStatus(status string) table.Row {
-	return table.Row{Key: table.Key{Partition: statusRows + status, Row: rowstore.Descending(r.CreatedAt) + "|" + r.ID}, Props: table.Props{
-		{Name: "reporter_id", Value: table.String(r.ReporterID)},
-		{Name: "target", Value: table.String(r.Target.Name())},
-	}}
+	return table.Row{
+		Key: table.Key{Partition: statusRows + status, Row: rowstore.Descending(r.CreatedAt) + "|" + r.ID},
+		Props: table.Props{
+			{Name: "reporter_id", Value: table.String(r.ReporterID)},
+			{Name: "target", Value: table.String(r.Target.Name())},
+		},
+	}
 }
 
 // byTarget returns the row by which it is found from its target.
@@ -201,25 +204,35 @@ func (r *Report) byTarget() table.Row {
 func (r *Report) pointers() []table.Row {
 	rows := []table.Row{r.byTarget()}
 	if r.Copy.UserID != "" {
-		rows = append(rows, table.Row{Key: table.Key{Partition: authorRows + r.Copy.UserID, Row: r.ID}, Props: table.Props{
-			{Name: "reporter_id", Value: table.String(r.ReporterID)},
-			{Name: "target", Value: table.String(r.Target.Name())},
-		}})
+		rows = append(rows, table.Row{
+			Key: table.Key{Partition: authorRows + r.Copy.UserID, Row: r.ID},
+			Props: table.Props{
+				{Name: "reporter_id", Value: table.String(r.ReporterID)},
+				{Name: "target", Value: table.String(r.Target.Name())},
+			},
+		})
 	}
 	return rows
 }
 
 func (s *Service) writePointers(ctx context.Context, rows ...table.Row) error {
-	return rowstore.Each(ctx, len(rows), len(rows), func(ctx context.Context, i int) error { return s.Upsert(ctx, s.Tables.Admin, rows[i]) })
+	return rowstore.Each(ctx, len(rows), len(rows), func(ctx context.Context, i int) error {
+		return s.Upsert(ctx, s.Tables.Admin, rows[i])
+	})
 }
 
 // Report reports something that the caller may see, once: again it is the same report. isNew says
 // whether it was made now.
-func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, details string) (r Report, isNew bool, err error) {
+func (s *Service) Report(ctx context.Context, c people.Claim, t Target,
+	reason, details string,
+) (r Report, isNew bool, err error) {
 	var b rules.Broken
 	b.OneOf("reason", reason, Reasons)
 	b.Lines("details", details, 0, MaxDetails)
-	limit := people.Limit{Bucket: "report" + c.UserID, Size: 24 * time.Hour, Most: ReportsADay, Code: Limited, Text: "you have reported as often as a person may in a day; wait and try again"}
+	limit := people.Limit{
+		Bucket: "report" + c.UserID, Size: 24 * time.Hour, Most: ReportsADay, Code: Limited,
+		Text: "you have reported as often as a person may in a day; wait and try again",
+	}
 	var window people.Window
 	var there *Report
 	var unseen error
@@ -256,7 +269,10 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target, reason, 
 		return r, false, err
 	}
 	id := schema.NewID(s.Now().UTC(), s.Entropy)
-	made := &Report{ID: id, ReporterID: u.ID, Target: t, Reason: reason, Details: details, Status: Open, Copy: seen, CreatedAt: schema.TimeOf(id), change: id}
+	made := &Report{
+		ID: id, ReporterID: u.ID, Target: t, Reason: reason, Details: details, Status: Open, Copy: seen,
+		CreatedAt: schema.TimeOf(id), change: id,
+	}
 	if err = s.People.Count(ctx, limit, window, id); err != nil {
 		return r, false, err
 	}
@@ -316,19 +332,20 @@ func (s *Service) Reports(ctx context.Context, c people.Claim, status, after str
 		return page, err
 	}
 	found := map[string]*Report{}
-	rows, next, err := lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Admin, Partition: statusRows + status}, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
-		all := make([]*Report, len(rows))
-		err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
-			all[i], err = s.readNamed(ctx, rows[i])
-			return err
-		})
-		for i, r := range all {
-			if r != nil && r.Status == status {
-				found[rows[i].Row] = r
+	rows, next, err := lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Admin, Partition: statusRows + status},
+		after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+			all := make([]*Report, len(rows))
+			err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
+				all[i], err = s.readNamed(ctx, rows[i])
+				return err
+			})
+			for i, r := range all {
+				if r != nil && r.Status == status {
+					found[rows[i].Row] = r
+				}
 			}
-		}
-		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return found[row.Row] == nil }), err
-	})
+			return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return found[row.Row] == nil }), err
+		})
 	var ids []string
 	for _, row := range rows {
 		ids = append(ids, found[row.Row].ReporterID)
@@ -375,8 +392,8 @@ func (s *Service) findReport(ctx context.Context, id string) (r *Report, err err
 	return nil, fault.Coded(fault.NotFound, ReportNotFound, "there is no such report")
 }
 
-// DeleteReported deletes the post, the comment, the message or the picture of a report, and resolves
-// the report unless it is decided. One that is deleted already is as good.
+// DeleteReported deletes the post, the comment, the message or the picture of a report, and
+// resolves the report unless it is decided. One that is deleted already is as good.
 func (s *Service) DeleteReported(ctx context.Context, c people.Claim, id string) (Report, error) {
 	if _, err := s.People.Admin(ctx, c); err != nil {
 		return Report{}, err
@@ -456,7 +473,8 @@ func (s *Service) removeReport(ctx context.Context, r *Report, last table.Key) e
 	if err := s.People.Assets.Remove(ctx, r.Copy.Picture); err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.Name())), func(key table.Key) bool { return key == last })
+	others := slices.DeleteFunc(append(keys, reportKey(r.ReporterID, r.Target.Name())),
+		func(key table.Key) bool { return key == last })
 	for _, key := range append(others, last) {
 		if err := s.RemoveKey(ctx, s.Tables.Admin, key); err != nil {
 			return err
@@ -519,7 +537,8 @@ func (s *Service) ForgetPerson(ctx context.Context, user string) error {
 
 // eachPointer calls do for each row that names a report.
 func (s *Service) eachPointer(ctx context.Context, do func(*Report, table.Row) error) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Admin, table.Range{FromPartition: reportRows, ToPartition: table.After(reportRows)}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Admin,
+		table.Range{FromPartition: reportRows, ToPartition: table.After(reportRows)}) {
 		if err == nil {
 			r := parseReport(row)
 			for _, pointer := range append(r.pointers(), r.byStatus(r.Status)) {
@@ -541,7 +560,9 @@ func (s *Service) Repair(ctx context.Context) error {
 		missing, err := s.People.Assets.IsMissing(ctx, r.pictureOf(), r.Copy.Picture)
 		if missing {
 			r.Copy.Picture = ""
-			err = s.Change(ctx, s.Tables.Admin, func(context.Context) ([]table.Op, error) { return []table.Op{rowstore.Put(r.toRow())}, nil })
+			err = s.Change(ctx, s.Tables.Admin, func(context.Context) ([]table.Op, error) {
+				return []table.Op{rowstore.Put(r.toRow())}, nil
+			})
 		}
 		if err != nil {
 			return err

@@ -180,7 +180,8 @@ func (s *Service) Newer(ctx context.Context, user, id string, since time.Time, l
 	if !ids.MatchString(id) {
 		id = rowstore.Descending(since)
 	}
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Notifications, table.Range{Partition: Rows + user, From: "0", To: id}, limit)
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Notifications,
+		table.Range{Partition: Rows + user, From: "0", To: id}, limit)
 	return rows, err
 }
 
@@ -195,7 +196,8 @@ func (s *Service) ReadUntil(ctx context.Context, user string) (time.Time, error)
 
 // ReadAll notes that a person has read all that there is.
 func (s *Service) ReadAll(ctx context.Context, user string) error {
-	return s.Upsert(ctx, s.Tables.Notifications, table.Row{Key: key(user, readRow), Props: table.Props{{Name: "before", Value: table.Time(s.Now().UTC())}}})
+	return s.Upsert(ctx, s.Tables.Notifications,
+		table.Row{Key: key(user, readRow), Props: table.Props{{Name: "before", Value: table.Time(s.Now().UTC())}}})
 }
 
 // MarkRead notes that a person has read one.

@@ -13,8 +13,8 @@ import (
 // What a person does is written into the homes of those who followed last, as many as package feed
 // says. All others read it from the list of the person. So that a home knows of whom, each of these
 // follows is marked, once, when a job of the person first stops before it. The row `fans` of the
-// person says how far: the follows from before an instant are marked (`marked`), or will be by a job
-// that has begun (`begun`). Instants are {inv}, as in frd|, and name no one.
+// person says how far: the follows from before an instant are marked (`marked`), or will be by a
+// job that has begun (`begun`). Instants are {inv}, as in frd|, and name no one.
 //
 // A follow that comes back has its old place. It may come while a job marks. So the job writes
 // `begun` before it reads the list, and a follow reads `begun` after it was listed: one of the two
@@ -38,7 +38,9 @@ func instantOf(position string) string {
 
 // MarkFans marks followers of a person after a position, of those that are listed, and reports
 // whether there may be more to mark after them. isLast says that no more are listed.
-func (s *Service) MarkFans(ctx context.Context, user, after string, rows []table.Row, isLast bool) (more bool, err error) {
+func (s *Service) MarkFans(ctx context.Context, user, after string, rows []table.Row,
+	isLast bool,
+) (more bool, err error) {
 	after = instantOf(after)
 	until, err := s.setFans(ctx, user, begun, after)
 	if err != nil {
@@ -96,7 +98,8 @@ func (s *Service) markBeyond(ctx context.Context, from, to string) error {
 			return nil, err
 		}
 		x.beyond = true
-		return append([]table.Op{rowstore.Put(x.toRow())}, listOps(from, beyondRows+rowstore.Descending(x.createdAt)+"|"+to, true)...), nil
+		return append([]table.Op{rowstore.Put(x.toRow())},
+			listOps(from, beyondRows+rowstore.Descending(x.createdAt)+"|"+to, true)...), nil
 	})
 }
 

@@ -53,7 +53,8 @@ func (s *Service) Visitor(ctx context.Context, c Claim, reads ...func(context.Co
 func (s *Service) Member(ctx context.Context, c Claim, reads ...func(context.Context) error) (User, error) {
 	u, err := s.Caller(ctx, c, reads...)
 	if err == nil && !u.Onboarded() {
-		err = fault.Coded(fault.Forbidden, OnboardingRequired, "choose a username, give your name and accept the terms first")
+		err = fault.Coded(fault.Forbidden, OnboardingRequired,
+			"choose a username, give your name and accept the terms first")
 	}
 	return u, err
 }
@@ -80,5 +81,7 @@ func (s *Service) IsAdmin(ctx context.Context, user string) (bool, error) {
 		return false, nil
 	}
 	number, err := s.NumberOf(ctx, user)
-	return number != "" && slices.ContainsFunc(s.Admins, func(phone string) bool { return s.Number(phone) == number }), err
+	return number != "" && slices.ContainsFunc(s.Admins, func(phone string) bool {
+		return s.Number(phone) == number
+	}), err
 }

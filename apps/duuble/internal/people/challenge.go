@@ -109,7 +109,10 @@ func codeProps(codes []goodCode, attempts int64) table.Props {
 	for _, one := range codes {
 		all = append(all, one.id+" "+one.hash)
 	}
-	return table.Props{{Name: "codes", Value: table.String(strings.Join(all, ";"))}, {Name: "attempts", Value: table.Int64(attempts)}}
+	return table.Props{
+		{Name: "codes", Value: table.String(strings.Join(all, ";"))},
+		{Name: "attempts", Value: table.Int64(attempts)},
+	}
 }
 
 // RequestCode sends a code to a number. The answer is the same whether the number has an account
@@ -153,9 +156,13 @@ func (s *Service) RequestCode(ctx context.Context, channel, destination, purpose
 	if s.KeepCodes {
 		s.codes.keepCode(c.ID, code)
 	}
-	text := fmt.Sprintf("%s is your Duuble code. It is good until %s UTC. Do not tell it to anybody.", code, c.ExpiresAt.Format("15:04:05"))
+	text := fmt.Sprintf("%s is your Duuble code. It is good until %s UTC. Do not tell it to anybody.", code,
+		c.ExpiresAt.Format("15:04:05"))
 	if err := s.SMS.Send(ctx, phone, text); err != nil {
-		return Challenge{}, &fault.Error{Kind: fault.Unavailable, Code: SMSFailed, Text: "the code could not be sent; check the number and try again", RetryAfter: ResendAfter, Cause: err}
+		return Challenge{}, &fault.Error{
+			Kind: fault.Unavailable, Code: SMSFailed,
+			Text: "the code could not be sent; check the number and try again", RetryAfter: ResendAfter, Cause: err,
+		}
 	}
 	return c, nil
 }
@@ -172,7 +179,8 @@ func (s *Service) codeLimits(phone string, by Asker) []Limit {
 	const tooMany = "too many codes were asked for; wait and try again"
 	named := func(kind, text string) string { return kind + s.Keys.LastMAC("address", text) }
 	if device, ok := s.isDevice(by.Device, phone); ok {
-		return []Limit{limit(named(ofDevice, phone+" "+device), phoneWindow, ResendAfter, s.PerPhone, OTPLimited, tooMany)}
+		return []Limit{limit(named(ofDevice, phone+" "+device), phoneWindow, ResendAfter,
+			s.PerPhone, OTPLimited, tooMany)}
 	}
 	all := []Limit{
 		limit(named("p", phone+" "+by.Site), phoneWindow, ResendAfter, s.PerPhone, OTPLimited, tooMany),
@@ -183,7 +191,9 @@ func (s *Service) codeLimits(phone string, by Asker) []Limit {
 	}
 	country := callingCode(phone)
 	return append(all,
-		limit("c"+country, codesWindow, 0, s.PerCountry, OTPFull, "too many codes were asked for by new devices with numbers that begin with +"+country+"; wait and try again, or use a device that has signed in before"),
+		limit("c"+country, codesWindow, 0, s.PerCountry, OTPFull,
+			"too many codes were asked for by new devices with numbers that begin with +"+country+
+				"; wait and try again, or use a device that has signed in before"),
 		limit("all", codesWindow, 0, s.PerHour, OTPFull, "too many codes were asked for by new devices; wait and try again, or use a device that has signed in before"),
 	)
 }
@@ -320,13 +330,19 @@ func (s *Service) countAttempt(ctx context.Context, challenge, code string) (tab
 			return nil, "", challengeExpired()
 		}
 		right := slices.ContainsFunc(codes, func(one goodCode) bool {
-			return slices.ContainsFunc(s.Keys.MACs("code", one.id+code), func(mac string) bool { return hmac.Equal([]byte(mac), []byte(one.hash)) })
+			return slices.ContainsFunc(s.Keys.MACs("code", one.id+code), func(mac string) bool {
+				return hmac.Equal([]byte(mac), []byte(one.hash))
+			})
 		})
 		attempts++
 		if right || attempts == maxAttempts {
 			codes = nil
 		}
-		unwritten := s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: table.Merge, Row: table.Row{Key: window.Key, ETag: window.ETag, Props: codeProps(codes, attempts)}}})
+		unwritten := s.Write(ctx, s.Tables.Sessions,
+			[]table.Op{{
+				Kind: table.Merge,
+				Row:  table.Row{Key: window.Key, ETag: window.ETag, Props: codeProps(codes, attempts)},
+			}})
 		switch {
 		case unwritten == nil && right:
 			return c.Props, owner, nil

@@ -64,7 +64,9 @@ func TestCrashes(t *testing.T) {
 					what := fmt.Sprintf("%s, call %d, lands %v, goes on %v: %v", name, n, lands, goesOn, err)
 					in := w.enter(number(1))
 					require.Len(t, w.keys("Names", "phone|"), 1, what)
-					require.Len(t, slices.DeleteFunc(w.keys("Users", "u|"), func(key string) bool { return strings.HasSuffix(key, " / w|star") }), 2, what)
+					require.Len(t, slices.DeleteFunc(w.keys("Users", "u|"), func(key string) bool {
+						return strings.HasSuffix(key, " / w|star")
+					}), 2, what)
 					require.NoError(t, w.choose(w.claim(in), "Star"), what)
 					require.Equal(t, []string{"name|star / r"}, w.keys("Names", "name|"), what)
 					require.Empty(t, w.differences(), what)

@@ -32,7 +32,9 @@ func (s *Service) isDevice(token, phone string) (id string, ok bool) {
 		return "", false
 	}
 	device := ulid.ULID(b)
-	right := slices.ContainsFunc(s.deviceSecrets(phone, device), func(one session.Secret) bool { return hmac.Equal(one[:], given[:]) })
+	right := slices.ContainsFunc(s.deviceSecrets(phone, device), func(one session.Secret) bool {
+		return hmac.Equal(one[:], given[:])
+	})
 	return device.String(), right && s.Now().Before(ulid.Time(device.Time()).Add(DeviceFor))
 }
 

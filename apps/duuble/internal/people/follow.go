@@ -98,7 +98,8 @@ func parseTie(row table.Row) *tie {
 	kind, to, _ := strings.Cut(row.Row, "|")
 	p := row.Props
 	return &tie{
-		from: strings.TrimPrefix(row.Partition, schema.User("")), to: to, kind: kind + "|", createdAt: p.Get("created_at").Time(), deletedAt: p.Get("deleted_at").Time(),
+		from: strings.TrimPrefix(row.Partition, schema.User("")), to: to, kind: kind + "|",
+		createdAt: p.Get("created_at").Time(), deletedAt: p.Get("deleted_at").Time(),
 		version: p.Get("version").Int(), beyond: p.Get(isBeyond).Bool(), etag: row.ETag,
 	}
 }
@@ -213,11 +214,14 @@ const mostBlocks = 200
 // once, or "".
 func (s *Service) AreHidden(ctx context.Context, viewer string, ids []string) (map[string]bool, error) {
 	hidden := map[string]bool{}
-	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == "" || id == viewer })
+	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool {
+		return id == "" || id == viewer
+	})
 	if viewer == "" || len(ids) == 0 {
 		return hidden, nil
 	}
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Range{Partition: schema.User(viewer), From: blockRows, To: table.After(blockerRows)}, mostBlocks+1)
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users,
+		table.Range{Partition: schema.User(viewer), From: blockRows, To: table.After(blockerRows)}, mostBlocks+1)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +281,10 @@ func (s *Service) readBoth(ctx context.Context, c Claim, other string) (there bo
 		})
 	})
 	if err == nil && other == c.UserID {
-		err = &fault.Error{Kind: fault.Invalid, Text: "this is you", Fields: []fault.Field{{Name: "path.id", Message: "must be another person"}}}
+		err = &fault.Error{
+			Kind: fault.Invalid, Text: "this is you",
+			Fields: []fault.Field{{Name: "path.id", Message: "must be another person"}},
+		}
 	}
 	return there && !hidden, err
 }
@@ -341,7 +348,8 @@ func (s *Service) reflectFollow(ctx context.Context, from, to string) error {
 	}
 	// Both numbers only grow, so a later state of the two rows has the larger sum.
 	is, err := s.reflectMirror(ctx, Mirror{
-		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.isLive() && u.DeletedAt.IsZero(), Column: followers, Order: fanByTime + rowstore.Descending(x.createdAt) + "|" + from,
+		User: to, Row: fanRows + from, Version: x.version + u.Life, Live: x.isLive() && u.DeletedAt.IsZero(),
+		Column: followers, Order: fanByTime + rowstore.Descending(x.createdAt) + "|" + from,
 		Props: table.Props{{Name: "created_at", Value: table.Time(x.createdAt)}},
 	})
 	if err == nil && !is {
@@ -364,7 +372,8 @@ func (s *Service) reflectPair(ctx context.Context, a, b string) error {
 // followPair does what a message asks for.
 func (s *Service) followPair(ctx context.Context, text string) error {
 	var p pair
-	if err := json.Unmarshal([]byte(text), &p); err != nil || !schema.IsID(p.User) || p.Other != "" && !schema.IsID(p.Other) {
+	if err := json.Unmarshal([]byte(text), &p); err != nil || !schema.IsID(p.User) ||
+		p.Other != "" && !schema.IsID(p.Other) {
 		return fault.New(fault.Malformed, "the message names no people")
 	}
 	if p.Other == "" {
@@ -452,7 +461,8 @@ func (s *Service) personPage(ctx context.Context, c Claim, user, prefix, after s
 	next := ""
 	read := func(ctx context.Context) (err error) {
 		if schema.IsID(user) {
-			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Users, Partition: schema.User(user), Prefix: prefix}, after, limit, onlyLive)
+			rows, next, err = lists.Read(ctx, s.Store,
+				lists.List{Table: s.Tables.Users, Partition: schema.User(user), Prefix: prefix}, after, limit, onlyLive)
 		}
 		return err
 	}
@@ -599,7 +609,8 @@ func (a *circle) add(row table.Row) {
 	case fanRows:
 		if isLive(&row) {
 			a.has[followers]++
-			a.want[fanByTime+rowstore.Descending(p.Get("created_at").Time())+"|"+strings.TrimPrefix(key, fanRows)] = true
+			a.want[fanByTime+rowstore.Descending(p.Get("created_at").Time())+"|"+
+				strings.TrimPrefix(key, fanRows)] = true
 		}
 	case followByTime, fanByTime, beyondRows:
 		a.got[key] = true
@@ -639,7 +650,10 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 		}
 		if id := strings.TrimPrefix(row.Partition, schema.User("")); a == nil || a.user != id {
 			a.check(report)
-			a = &circle{user: id, said: map[string]int64{}, has: map[string]int64{}, want: map[string]bool{}, got: map[string]bool{}}
+			a = &circle{
+				user: id, said: map[string]int64{}, has: map[string]int64{},
+				want: map[string]bool{}, got: map[string]bool{},
+			}
 		}
 		a.add(row)
 		if err := s.eachPointer(row, func(name string, row table.Row) error {
@@ -676,8 +690,10 @@ func (s *Service) verifyTies(ctx context.Context, report func(string)) (rows int
 		}
 		if other == nil || isLive(mirror) != (isLive(follow) && u != nil && u.DeletedAt.IsZero()) {
 			report(fmt.Sprintf("user %s: a follow between them and %s is not the same on both sides", from, to))
-		} else if x := parseTie(*follow); mirror == &row && isLive(mirror) && a.marked != "" && rowstore.Descending(x.createdAt) > a.marked && !x.beyond {
-			report(fmt.Sprintf("user %s: the home of %s has not what they do, and does not ask for it", a.user, follower))
+		} else if x := parseTie(*follow); mirror == &row && isLive(mirror) && a.marked != "" &&
+			rowstore.Descending(x.createdAt) > a.marked && !x.beyond {
+			report(fmt.Sprintf("user %s: the home of %s has not what they do, and does not ask for it",
+				a.user, follower))
 		}
 	}
 	a.check(report)

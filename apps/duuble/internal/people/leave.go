@@ -24,7 +24,8 @@ const AccountDeleted fault.Code = "ACCOUNT_DELETED"
 const DeletedName = "Deleted user"
 
 func accountDeleted() error {
-	return fault.Coded(fault.Forbidden, AccountDeleted, "you have left Duuble; come back first, within 30 days of leaving")
+	return fault.Coded(fault.Forbidden, AccountDeleted,
+		"you have left Duuble; come back first, within 30 days of leaving")
 }
 
 // Overdue reports whether what was deleted at a time is gone for good.
@@ -48,7 +49,9 @@ func (s *Service) Leave(ctx context.Context, c Claim) error {
 		now = began
 	}
 	now = table.TimeOf(table.Ticks(now))
-	_, r, err := s.turnAccount(ctx, u, func(ctx context.Context) error { return s.leaverRows().Add(ctx, now, u.ID) }, func(u *User) error {
+	_, r, err := s.turnAccount(ctx, u, func(ctx context.Context) error {
+		return s.leaverRows().Add(ctx, now, u.ID)
+	}, func(u *User) error {
 		if u.DeletedAt.IsZero() {
 			u.DeletedAt = now
 			u.Life++
@@ -80,7 +83,9 @@ func (s *Service) Erase(ctx context.Context, id string) error {
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	at := now.Add(-s.Keep - time.Second)
-	_, r, err := s.turnAccount(ctx, *u, func(ctx context.Context) error { return s.leaverRows().Add(ctx, at, id) }, func(u *User) error {
+	_, r, err := s.turnAccount(ctx, *u, func(ctx context.Context) error {
+		return s.leaverRows().Add(ctx, at, id)
+	}, func(u *User) error {
 		if u.DeletedAt.IsZero() {
 			u.Life++
 		}
@@ -140,7 +145,8 @@ func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
 		case u.DeletedAt.IsZero():
 			return nil
 		case u.purging || s.Overdue(u.DeletedAt):
-			return fault.Coded(fault.Forbidden, AccountDeleted, "you left Duuble more than 30 days ago, so the account does not come back")
+			return fault.Coded(fault.Forbidden, AccountDeleted,
+				"you left Duuble more than 30 days ago, so the account does not come back")
 		}
 		u.DeletedAt = time.Time{}
 		u.Life++
@@ -154,7 +160,9 @@ func (s *Service) bringBack(ctx context.Context, u User) (User, error) {
 
 // turnAccount changes whether an account is there, after a message that has the rest follow, and
 // after what else must be first.
-func (s *Service) turnAccount(ctx context.Context, u User, first func(context.Context) error, change func(*User) error) (User, queue.Receipt, error) {
+func (s *Service) turnAccount(ctx context.Context, u User, first func(context.Context) error,
+	change func(*User) error,
+) (User, queue.Receipt, error) {
 	ctx = s.tieOutbox().Begin(ctx)
 	var r queue.Receipt
 	err := rowstore.Both(ctx, func(ctx context.Context) (err error) {

@@ -162,7 +162,9 @@ func TestCrashesOfLeaving(t *testing.T) {
 						return s.Leave(t.Context(), me)
 					}
 					accident := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
-					err = do(w.over(calls.Tables(w.db, accident.Make), unlimited, func(c *people.Config) { c.Queues = calls.Queues(w.queues, accident.Make) }))
+					err = do(w.over(calls.Tables(w.db, accident.Make), unlimited, func(c *people.Config) {
+						c.Queues = calls.Queues(w.queues, accident.Make)
+					}))
 					if accident.Left > 0 {
 						require.NoError(t, err)
 						require.Greater(t, n, 5, "accidents never happened")
@@ -172,7 +174,8 @@ func TestCrashesOfLeaving(t *testing.T) {
 					if err != nil {
 						require.Empty(t, fault.CodeOf(err), what)
 						if err := do(w.Service); err != nil {
-							require.Contains(t, []fault.Code{people.AccountDeleted, people.SessionEnded}, fault.CodeOf(err), what)
+							require.Contains(t, []fault.Code{people.AccountDeleted, people.SessionEnded},
+								fault.CodeOf(err), what)
 							require.False(t, back, what)
 						}
 					}

@@ -56,8 +56,12 @@ func (s *Service) reflectMirror(ctx context.Context, m Mirror) (is bool, err err
 		if is = u != nil; err != nil || !is || there != nil && there.Props.Get("version").Int() >= m.Version {
 			return nil, err
 		}
-		row := table.Row{Key: table.Key{Partition: schema.User(m.User), Row: m.Row}, Props: append(m.Props[:len(m.Props):len(m.Props)],
-			table.Prop{Name: "version", Value: table.Int64(m.Version)}, table.Prop{Name: deleted, Value: table.Bool(!m.Live)})}
+		row := table.Row{
+			Key: table.Key{Partition: schema.User(m.User), Row: m.Row},
+			Props: append(m.Props[:len(m.Props):len(m.Props)],
+				table.Prop{Name: "version", Value: table.Int64(m.Version)},
+				table.Prop{Name: deleted, Value: table.Bool(!m.Live)}),
+		}
 		if there != nil {
 			row.ETag = there.ETag
 		}

@@ -96,7 +96,8 @@ func pictureOf(user string) string { return "user|" + user }
 func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, error) {
 	var b rules.Broken
 	if change.Username != nil {
-		b.Add(badName(*change.Username) == "", "username", "give 3 to 100 of A-Z a-z 0-9 . _ with a letter first, and none of the names that are kept back")
+		b.Add(badName(*change.Username) == "", "username",
+			"give 3 to 100 of A-Z a-z 0-9 . _ with a letter first, and none of the names that are kept back")
 	}
 	if change.FullName != nil {
 		b.Name("fullName", *change.FullName, MaxName)

@@ -23,7 +23,10 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
 	ann, bob := w.claim(w.enter(number(1))), w.claim(w.enter(number(2)))
-	for _, bad := range []string{"", "ab", "1abc", "_abc", "a b c", "añb", "ann ", strings.Repeat("a", 101), "Admin", "SYSTEM", "me"} {
+	for _, bad := range []string{
+		"", "ab", "1abc", "_abc", "a b c", "añb", "ann ",
+		strings.Repeat("a", 101), "Admin", "SYSTEM", "me",
+	} {
 		require.Equal(t, fault.Invalid, fault.Of(w.choose(ann, bad)), bad)
 		reason, err := w.NameAvailable(t.Context(), ann, bad)
 		require.NoError(t, err)
@@ -46,7 +49,8 @@ func TestNames(t *testing.T) {
 	p, err := w.ProfileByName(t.Context(), people.Claim{}, "ANN_1")
 	require.NoError(t, err)
 	require.Equal(t, "Ann_1", p.Username)
-	require.Equal(t, []string{"name|" + strings.ToLower(longest) + " / r", "name|ann_1 / r", "name|ann_2 / r"}, w.keys("Names", "name|"))
+	require.Equal(t, []string{"name|" + strings.ToLower(longest) + " / r", "name|ann_1 / r", "name|ann_2 / r"},
+		w.keys("Names", "name|"))
 	for _, none := range []string{"nobody", "", "a|b", "x/y"} {
 		_, err = w.ProfileByName(t.Context(), people.Claim{}, none)
 		requireCode(t, people.UserNotFound, err)
@@ -189,6 +193,7 @@ func TestOnboarding(t *testing.T) {
 	require.NoError(t, err)
 	me, err = w.Me(t.Context(), ann)
 	require.NoError(t, err)
-	require.Equal(t, []string{name, bio, "2026-11", "2026-10"}, []string{me.FullName, me.Bio, me.TermsVersion, me.PrivacyVersion})
+	require.Equal(t, []string{name, bio, "2026-11", "2026-10"},
+		[]string{me.FullName, me.Bio, me.TermsVersion, me.PrivacyVersion})
 	require.Equal(t, began, me.AcceptedAt)
 }

@@ -114,7 +114,8 @@ var keysRow = table.Key{Partition: "cfg", Row: "keys"}
 // with: every sign-in would make another account.
 func (s *Service) CheckKeys(ctx context.Context) error {
 	check := s.Keys.LastMAC("check", "keys")
-	err := s.Insert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
+	err := s.Insert(ctx, s.Tables.Admin,
+		table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,9 @@ func Queues() []string { return []string{QueueTies} }
 // order. The job expire runs others too, which remove expired rows of other rooms.
 func (s *Service) Triggers(others ...func(context.Context) error) []function.Trigger {
 	return []function.Trigger{
-		{Name: QueueTies, Queue: QueueTies, Run: func(ctx context.Context, in function.Invocation) error { return s.followPair(ctx, in.Text) }},
+		{Name: QueueTies, Queue: QueueTies, Run: func(ctx context.Context, in function.Invocation) error {
+			return s.followPair(ctx, in.Text)
+		}},
 		{Name: "expire", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
 			err := s.Expire(ctx)
 			for _, expire := range others {
@@ -155,9 +158,12 @@ func (s *Service) Expire(ctx context.Context) error {
 	defer cancel()
 	now := s.Now()
 	var failed rowstore.Failures
-	failed.Record(s.reservationRows().Run(ctx, now.Add(-NameLasts), func(ctx context.Context, row table.Row) error { return s.sweepName(ctx, row.Row) }))
+	failed.Record(s.reservationRows().Run(ctx, now.Add(-NameLasts), func(ctx context.Context, row table.Row) error {
+		return s.sweepName(ctx, row.Row)
+	}))
 	for _, prefix := range []string{codeRows, windowRows} {
-		for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
+		for row, err := range table.All(ctx, s.DB, s.Tables.Sessions,
+			table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
 			if err == nil && !now.Before(row.Props.Get("expires_at").Time()) {
 				err = s.RemoveRow(ctx, s.Tables.Sessions, row)
 			}

@@ -63,7 +63,8 @@ func (s *Service) removeTie(ctx context.Context, kind, from, to string, over fun
 		return err
 	}
 	if kind == followRows {
-		err = s.Forget(ctx, Mirror{User: to, Row: fanRows + from, Column: followers}, func(row *table.Row) bool { return isLive(row) })
+		err = s.Forget(ctx, Mirror{User: to, Row: fanRows + from, Column: followers},
+			func(row *table.Row) bool { return isLive(row) })
 	} else {
 		var pointer *table.Row
 		pointer, err = s.GetRow(ctx, s.Tables.Users, blockerKey(to, from))
@@ -117,7 +118,8 @@ func (s *Service) PurgeAccounts(ctx context.Context, others func(context.Context
 			err = others(ctx, *u)
 		}
 		if err == nil && u != nil && !again {
-			err = s.leaverRows().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)}, table.Prop{Name: erased, Value: table.Bool(u.Erased)})
+			err = s.leaverRows().Add(ctx, s.Again(), u.ID, table.Prop{Name: leftAt, Value: table.Time(u.DeletedAt)},
+				table.Prop{Name: erased, Value: table.Bool(u.Erased)})
 		}
 		if err == nil && u != nil {
 			err = s.eraseAccount(ctx, *u)
@@ -168,7 +170,11 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		all := func(*tie) bool { return true }
 		switch kind + "|" {
 		case followRows:
-			err = s.Forget(ctx, Mirror{User: other, Row: fanRows + u.ID, Column: followers, Order: fanByTime + rowstore.Descending(parseTie(row).createdAt) + "|" + u.ID}, func(*table.Row) bool { return false })
+			err = s.Forget(ctx, Mirror{
+				User: other, Row: fanRows + u.ID, Column: followers,
+				Order: fanByTime + rowstore.Descending(parseTie(row).createdAt) + "|" + u.ID,
+			},
+				func(*table.Row) bool { return false })
 		case blockRows:
 			err = s.RemoveKey(ctx, s.Tables.Users, blockerKey(other, u.ID))
 		case fanRows:
@@ -183,7 +189,10 @@ func (s *Service) eraseAccount(ctx context.Context, u User) error {
 		}
 	}
 	if u.Username != "" {
-		row := table.Row{Key: nameKey(nameRows + strings.ToLower(u.Username)), Props: table.Props{{Name: purged, Value: table.Bool(true)}}}
+		row := table.Row{
+			Key:   nameKey(nameRows + strings.ToLower(u.Username)),
+			Props: table.Props{{Name: purged, Value: table.Bool(true)}},
+		}
 		if err := s.Upsert(ctx, s.Tables.Names, row); err != nil {
 			return err
 		}

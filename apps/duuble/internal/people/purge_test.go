@@ -18,7 +18,8 @@ import (
 func (w *world) tied(c people.Claim) []string {
 	w.t.Helper()
 	all := slices.DeleteFunc(w.keys("Users", "u|"+c.UserID), func(key string) bool {
-		return key == "u|"+c.UserID+" / me" || key == "u|"+c.UserID+" / id|phone" || key == "u|"+c.UserID+" / c|00" || strings.HasPrefix(key, "u|"+c.UserID+" / w|")
+		return key == "u|"+c.UserID+" / me" || key == "u|"+c.UserID+" / id|phone" || key == "u|"+c.UserID+" / c|00" ||
+			strings.HasPrefix(key, "u|"+c.UserID+" / w|")
 	})
 	return append(all, w.keys("Admin", "due|tie|")...)
 }

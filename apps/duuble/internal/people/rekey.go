@@ -35,7 +35,8 @@ func (s *Service) Rekey(ctx context.Context, others ...func(context.Context) err
 		return 0, keysDoNotMatch()
 	}
 	say := func(check string) error {
-		return s.Upsert(ctx, s.Tables.Admin, table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
+		return s.Upsert(ctx, s.Tables.Admin,
+			table.Row{Key: keysRow, Props: table.Props{{Name: "check", Value: table.String(check)}}})
 	}
 	if err := say(halfwayCheck(newest)); err != nil {
 		return 0, err
@@ -75,9 +76,13 @@ func (s *Service) Rekey(ctx context.Context, others ...func(context.Context) err
 	}
 	// Codes that are on their way name their numbers by the key that goes. So do the windows of
 	// numbers, and reservations of accounts that were never made.
-	for name, prefixes := range map[string][]string{s.Tables.Sessions: {codeRows, windowRows}, s.Tables.Names: {phoneRows}} {
+	for name, prefixes := range map[string][]string{
+		s.Tables.Sessions: {codeRows, windowRows},
+		s.Tables.Names:    {phoneRows},
+	} {
 		for _, prefix := range prefixes {
-			for row, err := range table.All(ctx, s.DB, name, table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
+			for row, err := range table.All(ctx, s.DB, name,
+				table.Range{FromPartition: prefix, ToPartition: table.After(prefix)}) {
 				if err == nil && !named[row.Partition] {
 					err = s.RemoveRow(ctx, name, row)
 				}

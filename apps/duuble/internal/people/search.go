@@ -15,7 +15,8 @@ func (u User) searchWords() []string { return search.Words(u.Username, u.FullNam
 // searchIndex finds people.
 func (s *Service) searchIndex() search.Index {
 	return search.Index{
-		Store: s.Store, Lists: s.Tables.Lists, Begin: "pn|", Own: s.Tables.Users, Partition: schema.User, Due: s.endedTies(), Old: s.Overdue,
+		Store: s.Store, Lists: s.Tables.Lists, Begin: "pn|", Own: s.Tables.Users, Partition: schema.User,
+		Due: s.endedTies(), Old: s.Overdue,
 		Words: func(ctx context.Context, id string) ([]string, error) {
 			u, err := s.readUser(ctx, id)
 			if err != nil || u == nil {
@@ -37,9 +38,10 @@ func (s *Service) Search(ctx context.Context, c Claim, text, after string, limit
 		if bad != nil {
 			return nil //nolint:nilerr // it is told to members alone
 		}
-		ids, page.Next, err = s.searchIndex().Find(ctx, q, after, limit, func(ctx context.Context, ids []string) (map[string][]string, error) {
-			return s.wordsSeen(ctx, c.UserID, ids, persons)
-		})
+		ids, page.Next, err = s.searchIndex().Find(ctx, q, after, limit,
+			func(ctx context.Context, ids []string) (map[string][]string, error) {
+				return s.wordsSeen(ctx, c.UserID, ids, persons)
+			})
 		return err
 	})
 	if err == nil {
@@ -53,7 +55,9 @@ func (s *Service) Search(ctx context.Context, c Claim, text, after string, limit
 
 // wordsSeen returns the words of those of some people that a viewer may find, and notes who they
 // are.
-func (s *Service) wordsSeen(ctx context.Context, viewer string, ids []string, persons map[string]Person) (map[string][]string, error) {
+func (s *Service) wordsSeen(ctx context.Context, viewer string, ids []string,
+	persons map[string]Person,
+) (map[string][]string, error) {
 	found := make([]*User, len(ids))
 	var hidden map[string]bool
 	err := rowstore.Both(ctx, func(ctx context.Context) error {

@@ -56,17 +56,24 @@ func TestSearch(t *testing.T) {
 	w := newWorld(t, unlimited)
 	ctx := t.Context()
 	var all []people.Claim
-	for i, name := range []string{"Ann Marie", "José María O'Brien", "person two", "安倍 晋三", "Ann Annabel Annette", "İpek Öz"} {
+	for i, name := range []string{
+		"Ann Marie", "José María O'Brien", "person two", "安倍 晋三",
+		"Ann Annabel Annette", "İpek Öz",
+	} {
 		c := w.person(i + 1)
 		require.NoError(t, w.rename(c, name))
 		all = append(all, c)
 	}
 	ann := all[0]
 	for query, want := range map[string][]string{
-		"person": {"Person1", "Person2", "Person3", "Person4", "Person5", "Person6"}, "PERSON1": {"Person1"}, "person11": nil, "on": nil,
-		"jose": {"Person2"}, "JOSÉ": {"Person2"}, "mar": {"Person2", "Person1"}, "o'brien": {"Person2"}, "bri": {"Person2"},
-		"ann": {"Person1", "Person5"}, "annet": {"Person5"}, "mar ann": {"Person1"}, "annab an": {"Person5"}, "marie  ANN per": {"Person1"}, "ann jose": nil,
-		"安倍": {"Person4"}, "晋三": {"Person4"}, "ipe": {"Person6"}, "oz": {"Person6"}, "person3 two": {"Person3"}, "zz": nil, "~00": nil,
+		"person":  {"Person1", "Person2", "Person3", "Person4", "Person5", "Person6"},
+		"PERSON1": {"Person1"}, "person11": nil, "on": nil,
+		"jose": {"Person2"}, "JOSÉ": {"Person2"}, "mar": {"Person2", "Person1"},
+		"o'brien": {"Person2"}, "bri": {"Person2"},
+		"ann": {"Person1", "Person5"}, "annet": {"Person5"}, "mar ann": {"Person1"}, "annab an": {"Person5"},
+		"marie  ANN per": {"Person1"}, "ann jose": nil,
+		"安倍": {"Person4"}, "晋三": {"Person4"}, "ipe": {"Person6"}, "oz": {"Person6"},
+		"person3 two": {"Person3"}, "zz": nil, "~00": nil,
 	} {
 		if query == "person" || query == "mar" || query == "ann" { // by the words, then by ids
 			require.ElementsMatch(t, want, w.found(ann, query), query)
@@ -130,7 +137,9 @@ func TestSearchFollowsNames(t *testing.T) {
 	w.clock.Pass(2 * time.Minute)
 	require.NoError(t, w.PurgeTies(t.Context()))
 	require.Equal(t, []string{"pn|pe / person1|" + ann.UserID, "pn|te / tea|" + ann.UserID}, words())
-	require.Len(t, slices.DeleteFunc(w.keys("Users", "u|"+ann.UserID), func(key string) bool { return !strings.Contains(key, " / w|") }), 2)
+	require.Len(t, slices.DeleteFunc(w.keys("Users", "u|"+ann.UserID), func(key string) bool {
+		return !strings.Contains(key, " / w|")
+	}), 2)
 	require.Empty(t, w.differences())
 }
 

@@ -50,7 +50,8 @@ var sessionColumns = rowstore.Columns[session.Session]{
 	rowstore.Text("previous_hash", func(x *session.Session) *string { return &x.PreviousHash }),
 	rowstore.Text("request_hash", func(x *session.Session) *string { return &x.RequestHash }),
 	rowstore.Text("salt", func(x *session.Session) *string { return &x.Salt }),
-	rowstore.Derived("rotated_at", func(x *session.Session) table.Value { return table.Time(x.UsedAt) }), // for instances of an older version
+	// for instances of an older version
+	rowstore.Derived("rotated_at", func(x *session.Session) table.Value { return table.Time(x.UsedAt) }),
 	rowstore.Text("device", func(x *session.Session) *string { return &x.Device }),
 	rowstore.Instant("issued_at", func(x *session.Session) *time.Time { return &x.CreatedAt }),
 	rowstore.Instant("last_used_at", func(x *session.Session) *time.Time { return &x.UsedAt }),
@@ -60,9 +61,15 @@ var sessionColumns = rowstore.Columns[session.Session]{
 // newSessions returns the sessions of people.
 func (s *Service) newSessions() *session.Sessions[User] {
 	return &session.Sessions[User]{
-		Store: s.Store, Table: s.Tables.Sessions, Prefix: "s|", Columns: sessionColumns, Entropy: s.Entropy, NewID: s.newID,
-		Policy:       session.Policy{AccessFor: AccessFor, RefreshFor: RefreshFor, SessionFor: SessionFor, AgainFor: againFor, Most: maxSessions},
-		SignedAccess: true, Account: s.readUser, Holds: func(session.Session, User) bool { return true }, Ended: sessionEnded,
+		Store: s.Store, Table: s.Tables.Sessions, Prefix: "s|", Columns: sessionColumns,
+		Entropy: s.Entropy, NewID: s.newID,
+		Policy: session.Policy{
+			AccessFor: AccessFor, RefreshFor: RefreshFor, SessionFor: SessionFor,
+			AgainFor: againFor, Most: maxSessions,
+		},
+		SignedAccess: true, Account: s.readUser, Holds: func(session.Session, User) bool {
+			return true
+		}, Ended: sessionEnded,
 	}
 }
 
@@ -70,7 +77,10 @@ func (s *Service) newSessions() *session.Sessions[User] {
 // same state gives the same answer.
 func (s *Service) tokensOf(g session.Grant) Tokens {
 	access, expires := s.accessToken(g.Session)
-	return Tokens{Access: access, AccessExpires: expires, Refresh: refreshForm.Token(g.Session, g.Refresh), RefreshEnds: g.Ends, UserID: g.User}
+	return Tokens{
+		Access: access, AccessExpires: expires, Refresh: refreshForm.Token(g.Session, g.Refresh),
+		RefreshEnds: g.Ends, UserID: g.User,
+	}
 }
 
 func sessionEnded() error {

@@ -73,7 +73,10 @@ func TestSignIn(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, bad := range []string{"", "600000001", "+", "+0600000001", "0600000001", "+346000000001234567", "+34600000001x", "+34+600000001", "+٣٤٦٠٠٠٠٠٠٠١x", "+一二三四五六七八九"} {
+	for _, bad := range []string{
+		"", "600000001", "+", "+0600000001", "0600000001", "+346000000001234567",
+		"+34600000001x", "+34+600000001", "+٣٤٦٠٠٠٠٠٠٠١x", "+一二三四五六七八九",
+	} {
 		_, err := w.request(bad)
 		require.Equal(t, fault.Invalid, fault.Of(err), bad)
 	}
@@ -183,9 +186,15 @@ func TestCodes(t *testing.T) {
 func TestAsPhonesWriteThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unlimited)
-	between := []string{"", " ", "-", ".", "/", "(", ")", "\u00a0", "\u202f", "\u2009", "\u2011", "\u2013", "\u200e", "\u202a", "\u202c", "\ufeff", "\t"}
+	between := []string{
+		"", " ", "-", ".", "/", "(", ")", "\u00a0", "\u202f", "\u2009", "\u2011", "\u2013", "\u200e",
+		"\u202a", "\u202c", "\ufeff", "\t",
+	}
 	rapid.Check(t, func(t *rapid.T) {
-		zero := rapid.SampledFrom([]rune{'0', '0', '٠', '۰', '०', '０', '\U0001d7ce', '\U0001d7f6', '\U0001e950'}).Draw(t, "zero")
+		zero := rapid.SampledFrom([]rune{
+			'0', '0', '٠', '۰', '०', '０', '\U0001d7ce', '\U0001d7f6',
+			'\U0001e950',
+		}).Draw(t, "zero")
 		spread := func(s string) string {
 			var b strings.Builder
 			for _, r := range s {
@@ -290,7 +299,8 @@ func TestStrangersKeepNoOneOut(t *testing.T) {
 				w.clock.Pass(31 * time.Second)
 				attack()
 			}
-			again, err := w.RequestCode(t.Context(), "sms", number(1), "sign_in", people.Asker{Site: "198.51.0.0", Device: device})
+			again, err := w.RequestCode(t.Context(), "sms", number(1), "sign_in",
+				people.Asker{Site: "198.51.0.0", Device: device})
 			require.NoError(t, err, "a device that has signed in before, next to a stranger")
 			_, err = w.Verify(t.Context(), again.ID, w.phone.code(number(1)), "")
 			require.NoError(t, err)
@@ -308,14 +318,19 @@ func TestDevices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *people.Config) { c.PerHour = 1 })
 	ask := func(i int, device string) error {
-		_, err := w.RequestCode(t.Context(), "sms", number(i), "sign_in", people.Asker{Site: "192.0.2.9", Device: device})
+		_, err := w.RequestCode(t.Context(), "sms", number(i), "sign_in",
+			people.Asker{Site: "192.0.2.9", Device: device})
 		return err
 	}
 	device := w.enter(number(1)).Device
 	requireCode(t, people.OTPFull, ask(1, ""))
 	requireCode(t, people.OTPFull, ask(2, device), "of another number")
 	last := device[len(device)-1:]
-	for _, bad := range []string{"", "x", device[1:], device[:len(device)-1], strings.TrimSuffix(device, last) + string('a'+(last[0]-'a'+1)%26), strings.ToUpper(device), strings.Repeat("d", 10_000)} {
+	for _, bad := range []string{
+		"", "x", device[1:], device[:len(device)-1],
+		strings.TrimSuffix(device, last) + string('a'+(last[0]-'a'+1)%26), strings.ToUpper(device),
+		strings.Repeat("d", 10_000),
+	} {
 		requireCode(t, people.OTPFull, ask(1, bad))
 	}
 	for range 5 {
@@ -343,7 +358,8 @@ func TestCodesOfAllAreLimited(t *testing.T) {
 	n := 0
 	ask := func(country, network string) fault.Code {
 		n++
-		_, err := w.RequestCode(t.Context(), "sms", fmt.Sprintf("+%s600%06d", country, n), "sign_in", people.Asker{Site: fmt.Sprint(n), Network: network})
+		_, err := w.RequestCode(t.Context(), "sms", fmt.Sprintf("+%s600%06d", country, n), "sign_in",
+			people.Asker{Site: fmt.Sprint(n), Network: network})
 		return fault.CodeOf(err)
 	}
 	sent := func(times int, country, network string) (sent int) {
@@ -409,7 +425,8 @@ type rival struct {
 }
 
 func (r *rival) Write(ctx context.Context, name string, ops ...table.Op) ([]string, error) {
-	if verify := r.verify; verify != nil && ops[0].Kind == table.Merge && strings.HasPrefix(ops[0].Row.Partition, "rl|") {
+	if verify := r.verify; verify != nil && ops[0].Kind == table.Merge &&
+		strings.HasPrefix(ops[0].Row.Partition, "rl|") {
 		r.verify = nil
 		verify()
 	}
@@ -484,10 +501,13 @@ func TestStoredSession(t *testing.T) {
 	at := func(name string, after time.Duration) table.Prop {
 		return table.Prop{Name: name, Value: table.Time(began.Add(after))}
 	}
-	require.NoError(t, w.Upsert(t.Context(), "Sessions", table.Row{Key: table.Key{Partition: "s|" + user, Row: old}, Props: table.Props{
-		text("refresh_hash", session.Hash(secret[:])), text("previous_hash", session.Hash(before[:])), text("request_hash", session.Hash([]byte(id))), text("salt", "0a0b"),
-		at("rotated_at", 0), text("device", "an old phone"), at("issued_at", -time.Hour), at("last_used_at", 0), at("expires_at", time.Hour),
-	}}))
+	require.NoError(t, w.Upsert(t.Context(), "Sessions",
+		table.Row{Key: table.Key{Partition: "s|" + user, Row: old}, Props: table.Props{
+			text("refresh_hash", session.Hash(secret[:])), text("previous_hash", session.Hash(before[:])),
+			text("request_hash", session.Hash([]byte(id))), text("salt", "0a0b"),
+			at("rotated_at", 0), text("device", "an old phone"), at("issued_at", -time.Hour),
+			at("last_used_at", 0), at("expires_at", time.Hour),
+		}}))
 	form := session.NewForm("dr_", session.IDs{Bytes: func(id string) [16]byte { return ulid.MustParse(id) }})
 	x := session.Session{User: user, ID: old}
 	again, err := w.Refresh(t.Context(), form.Token(x, before), id)
@@ -496,7 +516,10 @@ func TestStoredSession(t *testing.T) {
 	require.Equal(t, began.Add(people.AccessFor), again.Tokens.AccessExpires)
 	sessions, err := w.Sessions(t.Context(), w.claim(again))
 	require.NoError(t, err)
-	require.Contains(t, sessions, session.Info{ID: old, Device: "an old phone", IssuedAt: began.Add(-time.Hour), UsedAt: began, Current: true})
+	require.Contains(t, sessions, session.Info{
+		ID: old, Device: "an old phone", IssuedAt: began.Add(-time.Hour),
+		UsedAt: began, Current: true,
+	})
 	next, err := w.Refresh(t.Context(), again.Tokens.Refresh, "")
 	require.NoError(t, err)
 	_, err = w.Me(t.Context(), w.claim(next))
@@ -579,9 +602,11 @@ func TestForgedTokens(t *testing.T) {
 	require.NoError(t, err)
 	ours := keyring.Ring{make([]byte, 32)}.Derive("access")[0]
 	forge := func(alg jose.SignatureAlgorithm, key []byte, kid string, lasts time.Duration) string {
-		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", kid))
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key},
+			(&jose.SignerOptions{}).WithHeader("kid", kid))
 		require.NoError(t, err)
-		token, err := jwt.Signed(signer).Claims(map[string]any{"sub": in.User.ID, "sid": w.claim(in).SessionID, "exp": began.Add(lasts).Unix()}).Serialize()
+		token, err := jwt.Signed(signer).Claims(
+			map[string]any{"sub": in.User.ID, "sid": w.claim(in).SessionID, "exp": began.Add(lasts).Unix()}).Serialize()
 		require.NoError(t, err)
 		return token
 	}
@@ -590,10 +615,14 @@ func TestForgedTokens(t *testing.T) {
 	require.NoError(t, err, "what follows differs in one thing")
 	require.Equal(t, in.User.ID, claim.UserID)
 	for name, token := range map[string]string{
-		"empty": "", "no signature": parts[0] + "." + parts[1] + ".", "alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
-		"other claims": parts[0] + "." + strings.Split(forge(jose.HS256, theirs, kid, time.Hour), ".")[1] + "." + parts[2],
-		"another key":  forge(jose.HS256, theirs, kid, time.Hour), "unknown key": forge(jose.HS256, ours, "x", time.Hour), "no key": forge(jose.HS256, ours, "", time.Hour),
-		"HS512": forge(jose.HS512, append(ours, ours...), kid, time.Hour), "over": forge(jose.HS256, ours, kid, -time.Second),
+		"empty": "", "no signature": parts[0] + "." + parts[1] + ".",
+		"alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"other claims": parts[0] + "." + strings.Split(forge(jose.HS256, theirs, kid, time.Hour), ".")[1] +
+			"." + parts[2],
+		"another key": forge(jose.HS256, theirs, kid, time.Hour),
+		"unknown key": forge(jose.HS256, ours, "x", time.Hour), "no key": forge(jose.HS256, ours, "", time.Hour),
+		"HS512":         forge(jose.HS512, append(ours, ours...), kid, time.Hour),
+		"over":          forge(jose.HS256, ours, kid, -time.Second),
 		"refresh token": in.Tokens.Refresh, "cut": in.Tokens.Access[:len(in.Tokens.Access)-2],
 	} {
 		_, err := w.ParseAccess(token)
@@ -617,7 +646,8 @@ func TestKeysOfTheData(t *testing.T) {
 	require.NoError(t, w.CheckKeys(t.Context()))
 	in := w.enter(number(1))
 	next := []byte(strings.Repeat("x", 32))
-	requireCode(t, people.KeysDoNotMatch, w.over(w.db, func(c *people.Config) { c.Keys = keyring.Ring{next} }).CheckKeys(t.Context()))
+	requireCode(t, people.KeysDoNotMatch,
+		w.over(w.db, func(c *people.Config) { c.Keys = keyring.Ring{next} }).CheckKeys(t.Context()))
 	rotated := w.over(w.db, unlimited, func(c *people.Config) { c.Keys = keyring.Ring{next, make([]byte, 32)} })
 	require.NoError(t, rotated.CheckKeys(t.Context()))
 	w.Service = rotated
@@ -673,7 +703,8 @@ func TestRekey(t *testing.T) {
 			over := c.Left > 0
 			what := fmt.Sprintf("call %d, lands %v: %v", n, lands, err)
 			if !over {
-				starts := with(w, w.db, 2).CheckKeys(t.Context()) == nil && with(w, w.db, 2, 1).CheckKeys(t.Context()) == nil
+				starts := with(w, w.db, 2).CheckKeys(t.Context()) == nil &&
+					with(w, w.db, 2, 1).CheckKeys(t.Context()) == nil
 				require.False(t, starts, what)
 				_, err = with(w, w.db, 3).Rekey(t.Context())
 				requireCode(t, people.KeysDoNotMatch, err)

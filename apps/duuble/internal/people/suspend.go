@@ -33,7 +33,8 @@ func (s *Service) refuse(u User) error {
 	if err := refuseLeft(u); err != nil || !u.SuspendedAt(s.Now()) {
 		return err
 	}
-	return fault.Coded(fault.Forbidden, AccountSuspended, "your account is suspended until "+u.Suspension.Until.UTC().Format(time.RFC3339)+": "+u.Suspension.Reason)
+	return fault.Coded(fault.Forbidden, AccountSuspended,
+		"your account is suspended until "+u.Suspension.Until.UTC().Format(time.RFC3339)+": "+u.Suspension.Reason)
 }
 
 // Suspend suspends a person for some days from now, for those who manage the service. A suspension
@@ -91,7 +92,8 @@ func (s *Service) suspendable(ctx context.Context, c Claim, id string, broken er
 	case u == nil || u.purging:
 		return User{}, noUser()
 	case manages:
-		return User{}, fault.Coded(fault.Forbidden, Forbidden, "people who manage this service are not suspended; take the number out of ADMIN_PHONES first")
+		return User{}, fault.Coded(fault.Forbidden, Forbidden,
+			"people who manage this service are not suspended; take the number out of ADMIN_PHONES first")
 	}
 	return *u, nil
 }

@@ -241,7 +241,11 @@ func TestReflect(t *testing.T) {
 		live      bool
 		followers int64
 	}{{2, true, 1}, {1, false, 1}, {2, false, 1}, {4, false, 0}, {3, true, 0}, {5, true, 1}} {
-		require.NoError(t, w.Reflect(t.Context(), people.Mirror{User: ann.UserID, Row: "fr|x", Version: m.version, Live: m.live, Column: "followers_count", Order: "frd|1|x"}))
+		require.NoError(t, w.Reflect(t.Context(),
+			people.Mirror{
+				User: ann.UserID, Row: "fr|x", Version: m.version, Live: m.live,
+				Column: "followers_count", Order: "frd|1|x",
+			}))
 		followers, _, _ := w.circle(ann)
 		require.Equal(t, m.followers, followers, m)
 	}
@@ -291,7 +295,9 @@ func TestCrashesOfTies(t *testing.T) {
 							require.NoError(t, err)
 						}
 						accident := &calls.Crash{Left: n, Accident: calls.Accident{Lands: lands, GoesOn: goesOn}}
-						s := w.over(calls.Tables(w.db, accident.Make), unlimited, func(c *people.Config) { c.Queues = calls.Queues(w.queues, accident.Make) })
+						s := w.over(calls.Tables(w.db, accident.Make), unlimited, func(c *people.Config) {
+							c.Queues = calls.Queues(w.queues, accident.Make)
+						})
 						err := c.do(s, me, other.UserID)
 						if accident.Left > 0 {
 							require.NoError(t, err)
@@ -327,7 +333,8 @@ func TestVerifyFindsTies(t *testing.T) {
 	looked := 0
 	for row, err := range table.All(ctx, w.db, "Users", table.Range{}) {
 		require.NoError(t, err)
-		if kind, _, _ := strings.Cut(row.Row, "|"); !slices.Contains([]string{"fo", "fod", "fr", "frd", "bl", "c"}, kind) {
+		if kind, _, _ := strings.Cut(row.Row, "|"); !slices.Contains(
+			[]string{"fo", "fod", "fr", "frd", "bl", "c"}, kind) {
 			continue
 		}
 		looked++

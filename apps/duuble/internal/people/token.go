@@ -33,7 +33,8 @@ func (s *Service) accessKeys() jose.Signer {
 	if first == nil {
 		return nil // a service that only tells which routes there are
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: first}, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", newest))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: first},
+		(&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", newest))
 	if err != nil {
 		panic(err) // unreachable: the algorithm and the length of the key are constants
 	}
@@ -44,7 +45,8 @@ func (s *Service) accessKeys() jose.Signer {
 func (s *Service) accessToken(x session.Session) (token string, expires time.Time) {
 	issued := x.UsedAt.Truncate(time.Second)
 	expires = issued.Add(AccessFor)
-	token, err := jwt.Signed(s.signer).Claims(accessClaims{x.User, x.ID, jwt.NewNumericDate(issued), jwt.NewNumericDate(expires)}).Serialize()
+	token, err := jwt.Signed(s.signer).Claims(
+		accessClaims{x.User, x.ID, jwt.NewNumericDate(issued), jwt.NewNumericDate(expires)}).Serialize()
 	if err != nil {
 		panic(err) // unreachable: the claims are texts and numbers
 	}
@@ -56,7 +58,8 @@ func (s *Service) accessToken(x session.Session) (token string, expires time.Tim
 type Claim = session.Claim[User]
 
 func invalidToken() error {
-	return fault.Coded(fault.Unauthenticated, InvalidToken, "the token is not valid, or not any more; get a new one by the refresh token, or sign in")
+	return fault.Coded(fault.Unauthenticated, InvalidToken,
+		"the token is not valid, or not any more; get a new one by the refresh token, or sign in")
 }
 
 // ParseAccess reads an access token: its signature must be ours, by HS256, and its time not over.
@@ -67,7 +70,8 @@ func (s *Service) ParseAccess(token string) (Claim, error) {
 	}
 	key, ok := s.checks[signed.Headers[0].KeyID]
 	var c accessClaims
-	if !ok || signed.Claims(key, &c) != nil || c.Expires == nil || !s.Now().Before(c.Expires.Time()) || !schema.IsID(c.Subject) || !schema.IsID(c.Session) {
+	if !ok || signed.Claims(key, &c) != nil || c.Expires == nil || !s.Now().Before(c.Expires.Time()) ||
+		!schema.IsID(c.Subject) || !schema.IsID(c.Session) {
 		return Claim{}, invalidToken()
 	}
 	return session.SignedClaim[User](c.Subject, c.Session), nil

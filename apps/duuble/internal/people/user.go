@@ -79,7 +79,8 @@ func (u User) Onboarded() bool { return u.Step() == StepDone }
 // meRow is the row of a user.
 const meRow = "me"
 
-// erased says that an account goes by Erase, in its row, and then in the row by which it is due again.
+// erased says that an account goes by Erase, in its row, and then in the row by which it is due
+// again.
 const erased = "erased"
 
 func userKey(id string) table.Key { return table.Key{Partition: schema.User(id), Row: meRow} }
@@ -161,10 +162,11 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 	now := s.Now().UTC()
 	if owner == "" {
 		owner = s.newID()
-		err := s.Write(ctx, s.Tables.Names, []table.Op{{Kind: table.Insert, Row: table.Row{Key: nameKey(phoneRows + number), Props: table.Props{
-			{Name: "user_id", Value: table.String(owner)},
-			{Name: "created_at", Value: table.Time(now)},
-		}}}})
+		err := s.Write(ctx, s.Tables.Names,
+			[]table.Op{{Kind: table.Insert, Row: table.Row{Key: nameKey(phoneRows + number), Props: table.Props{
+				{Name: "user_id", Value: table.String(owner)},
+				{Name: "created_at", Value: table.Time(now)},
+			}}}})
 		if err != nil { // another request was first, or this one has landed
 			again, unread := s.ownerOf(ctx, phoneRows+number)
 			if unread != nil || again == "" {
@@ -184,12 +186,13 @@ func (s *Service) makeAccount(ctx context.Context, owner, number, phone string) 
 		}
 	}
 	u := User{ID: owner, CreatedAt: now, UpdatedAt: now, Version: 1}
-	err := s.Write(ctx, s.Tables.Users, []table.Op{{Kind: table.Insert, Row: u.toRow()}, {Kind: table.Insert, Row: table.Row{
-		Key: table.Key{Partition: schema.User(owner), Row: "id|phone"}, Props: table.Props{
-			{Name: "provider_id", Value: table.String(s.Keys.Seal("phone", owner, phone))},
-			{Name: "created_at", Value: table.Time(now)},
-		},
-	}}})
+	err := s.Write(ctx, s.Tables.Users,
+		[]table.Op{{Kind: table.Insert, Row: u.toRow()}, {Kind: table.Insert, Row: table.Row{
+			Key: table.Key{Partition: schema.User(owner), Row: "id|phone"}, Props: table.Props{
+				{Name: "provider_id", Value: table.String(s.Keys.Seal("phone", owner, phone))},
+				{Name: "created_at", Value: table.Time(now)},
+			},
+		}}})
 	if err == nil {
 		return &u, nil
 	}
@@ -395,7 +398,10 @@ func (s *Service) readProfile(ctx context.Context, viewer, id string) (Profile, 
 		return Profile{}, err
 	}
 	counts.LockedPosts, counts.VotesCast = 0, 0
-	p := Profile{Person: u.Person(), Bio: u.Bio, CreatedAt: u.CreatedAt, Counts: counts, Follows: mine.isLive(), FollowsYou: theirs.isLive()}
+	p := Profile{
+		Person: u.Person(), Bio: u.Bio, CreatedAt: u.CreatedAt, Counts: counts,
+		Follows: mine.isLive(), FollowsYou: theirs.isLive(),
+	}
 	if p.Follows {
 		p.FollowedAt = mine.createdAt
 	}

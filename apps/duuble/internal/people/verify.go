@@ -50,7 +50,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			report(fmt.Sprintf("user %s: the %s does not lead to the account", id, what))
 		}
 	}
-	if err := s.searchIndex().Strays(ctx, func(id string) { report("user " + id + ": a row by which a search finds them is of nothing") }); err != nil {
+	if err := s.searchIndex().Strays(ctx, func(id string) {
+		report("user " + id + ": a row by which a search finds them is of nothing")
+	}); err != nil {
 		return rows, err
 	}
 	ties, err := s.verifyTies(ctx, report)

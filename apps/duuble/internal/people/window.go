@@ -83,7 +83,8 @@ func (w Window) waitTime(now time.Time, most int) time.Duration {
 
 // ForgetWindows removes the windows of a person: the names of those end with the id.
 func (s *Service) ForgetWindows(ctx context.Context, user string) error {
-	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions, table.Range{FromPartition: windowRows, ToPartition: table.After(windowRows), Select: []string{"none"}}) {
+	for row, err := range table.All(ctx, s.DB, s.Tables.Sessions,
+		table.Range{FromPartition: windowRows, ToPartition: table.After(windowRows), Select: []string{"none"}}) {
 		if err == nil && strings.HasSuffix(row.Partition, user) {
 			err = s.RemoveKey(ctx, s.Tables.Sessions, row.Key)
 		}
@@ -108,7 +109,8 @@ func (l Limit) Check(w Window, now time.Time) error {
 // takeLimits counts something with an id in all of some limits, or in none if one of them refuses
 // it.
 func (s *Service) takeLimits(ctx context.Context, limits []Limit, id string) error {
-	limits = slices.DeleteFunc(slices.Clone(limits), func(l Limit) bool { return l.Most < 0 && l.Keep == nil }) // nothing is counted
+	// nothing is counted
+	limits = slices.DeleteFunc(slices.Clone(limits), func(l Limit) bool { return l.Most < 0 && l.Keep == nil })
 	windows := make([]Window, len(limits))
 	err := rowstore.Each(ctx, len(limits), len(limits), func(ctx context.Context, i int) (err error) {
 		windows[i], err = s.Window(ctx, limits[i])
@@ -153,7 +155,8 @@ func (s *Service) Count(ctx context.Context, l Limit, w Window, id string) (err 
 		if l.Keep != nil {
 			props = append(props, l.Keep(w.props)...)
 		}
-		err = s.Write(ctx, s.Tables.Sessions, []table.Op{{Kind: kind, Row: table.Row{Key: windowKey(l.Bucket), ETag: w.etag, Props: props}}})
+		err = s.Write(ctx, s.Tables.Sessions,
+			[]table.Op{{Kind: kind, Row: table.Row{Key: windowKey(l.Bucket), ETag: w.etag, Props: props}}})
 		if err == nil {
 			return nil
 		}

@@ -60,7 +60,10 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*people.Config)) *world {
 	t.Helper()
-	w := &world{t: t, clock: repeatable.NewClock(began), db: memory.NewTables(), phone: &phone{texts: map[string]string{}}, luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now)}
+	w := &world{
+		t: t, clock: repeatable.NewClock(began), db: memory.NewTables(),
+		phone: &phone{texts: map[string]string{}}, luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now),
+	}
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	w.queues = memory.NewQueues(w.clock.Now)
 	require.NoError(t, w.queues.Create(t.Context(), people.Queues()...))
@@ -73,7 +76,9 @@ func (w *world) over(db table.DB, change ...func(*people.Config)) *people.Servic
 	rows := duubletest.Rows(db, w.clock.Now)
 	c := people.Config{
 		Store: rows, Assets: duubletest.Assets(rows, w.blobs, w.luck),
-		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)}, SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30, PerNetwork: 60, PerCountry: 500, PerHour: 1000,
+		Tables: duubletest.Tables, Queues: w.queues, Entropy: w.luck, Keys: keyring.Ring{make([]byte, 32)},
+		SMS: w.phone, Keep: 30 * 24 * time.Hour, CodeLasts: 5 * time.Minute, PerPhone: 5, PerAddress: 30,
+		PerNetwork: 60, PerCountry: 500, PerHour: 1000,
 	}
 	for _, f := range change {
 		f(&c)

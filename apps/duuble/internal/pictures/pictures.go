@@ -26,7 +26,10 @@ type Service struct {
 }
 
 func (s *Service) limit(user string) people.Limit {
-	return people.Limit{Bucket: "asset" + user, Size: 24 * time.Hour, Most: s.ADay, Code: posts.Limited, Text: "you have uploaded as many pictures as a person may in a day; wait and try again"}
+	return people.Limit{
+		Bucket: "asset" + user, Size: 24 * time.Hour, Most: s.ADay, Code: posts.Limited,
+		Text: "you have uploaded as many pictures as a person may in a day; wait and try again",
+	}
 }
 
 // Begin makes an asset of the caller, whose bytes follow.
@@ -66,10 +69,18 @@ func (s *Service) Fill(ctx context.Context, c people.Claim, id string, file []by
 
 // Upload makes an asset of a file that a form has sent. The same file with the same key of the same
 // person, sent again within a day, is the same asset.
-func (s *Service) Upload(ctx context.Context, c people.Claim, purpose string, file []byte, key string) (id string, err error) {
+func (s *Service) Upload(ctx context.Context, c people.Claim, purpose string, file []byte,
+	key string,
+) (id string, err error) {
 	media := picture.TypeOf(file)
 	if media == "" || len(file) > assets.MaxBytes {
-		return "", &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.picture", Message: "give a JPEG, PNG, WebP or GIF picture of up to 5 MiB"}}}
+		return "", &fault.Error{
+			Kind: fault.Invalid, Text: "the request breaks the rules named here",
+			Fields: []fault.Field{{
+				Name:    "body.picture",
+				Message: "give a JPEG, PNG, WebP or GIF picture of up to 5 MiB",
+			}},
+		}
 	}
 	a := assets.Asset{ID: s.Assets.NewID(), Purpose: purpose, Type: media, Size: int64(len(file))}
 	if key != "" {

@@ -133,7 +133,10 @@ func (s *Service) findAudience(ctx context.Context, a feed.Activity) (to feed.Au
 			n.Type = notices.HubPostCreated
 		}
 		now := s.Now()
-		to.Groups = append(to.Groups, feed.Group{List: s.Hubs.Everybody(hub), In: hubs.IsLive, Notice: &n, Notified: func(row table.Row) bool { return hubs.IsTold(row, now) }})
+		to.Groups = append(to.Groups,
+			feed.Group{List: s.Hubs.Everybody(hub), In: hubs.IsLive, Notice: &n, Notified: func(row table.Row) bool {
+				return hubs.IsTold(row, now)
+			}})
 	}
 	some := theirs
 	switch {
@@ -142,9 +145,13 @@ func (s *Service) findAudience(ctx context.Context, a feed.Activity) (to feed.Au
 	case p.Visibility == Locked:
 		some = p.Hubs
 	default:
-		to.Groups = append(to.Groups, feed.Group{List: s.People.Fans(a.Actor), Most: s.MaxFans, Rest: func(ctx context.Context, after string, rows []table.Row, isLast bool) (bool, error) {
-			return s.People.MarkFans(ctx, a.Actor, after, rows, isLast)
-		}})
+		to.Groups = append(to.Groups,
+			feed.Group{
+				List: s.People.Fans(a.Actor), Most: s.MaxFans,
+				Rest: func(ctx context.Context, after string, rows []table.Row, isLast bool) (bool, error) {
+					return s.People.MarkFans(ctx, a.Actor, after, rows, isLast)
+				},
+			})
 	}
 	for _, hub := range some {
 		if !slices.Contains(placed, hub) {

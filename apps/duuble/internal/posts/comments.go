@@ -140,7 +140,10 @@ func (c *Comment) toRow() table.Row {
 }
 
 func parseComment(row table.Row) *Comment {
-	c := &Comment{ID: strings.TrimPrefix(row.Row, commentRows), PostID: strings.TrimPrefix(row.Partition, schema.Post("")), etag: row.ETag}
+	c := &Comment{
+		ID:     strings.TrimPrefix(row.Row, commentRows),
+		PostID: strings.TrimPrefix(row.Partition, schema.Post("")), etag: row.ETag,
+	}
 	commentColumns.Read(row.Props, c)
 	return c
 }
@@ -185,7 +188,9 @@ const commentCount = "comment_count"
 
 // Comment writes a comment on a post, on a root if parent names one or a reply to one. The same key
 // of the same person, sent again within a day, answers with the same comment; an empty key is none.
-func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said Said, parent, key string) (Comment, error) {
+func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said Said,
+	parent, key string,
+) (Comment, error) {
 	var b rules.Broken
 	said.Check(&b, MaxComment)
 	repeats.Check(&b, key)
@@ -205,9 +210,13 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said
 	if err != nil {
 		return Comment{}, err
 	}
-	made := &Comment{ID: schema.NewID(s.Now().UTC(), s.Entropy), PostID: post, AuthorID: u.ID, Author: u.Person(), Text: said.Text, Picture: said.Picture}
+	made := &Comment{
+		ID: schema.NewID(s.Now().UTC(), s.Entropy), PostID: post, AuthorID: u.ID, Author: u.Person(),
+		Text: said.Text, Picture: said.Picture,
+	}
 	if key != "" {
-		if made.ID, err = s.Repeats().IDFor(ctx, u.ID, key, said.Body("comment", post, said.Text, parent), made.ID); err != nil {
+		if made.ID, err = s.Repeats().IDFor(ctx, u.ID, key, said.Body("comment", post, said.Text, parent),
+			made.ID); err != nil {
 			return Comment{}, err
 		}
 	}
@@ -255,7 +264,8 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said
 				return err
 			}, func(ctx context.Context) error { return s.People.Count(ctx, limit, commented, made.ID) },
 				func(ctx context.Context) error {
-					return s.People.Assets.Attach(ctx, u.ID, said.Picture, assets.Comment, made.target().Name(), "assetId")
+					return s.People.Assets.Attach(ctx, u.ID, said.Picture, assets.Comment,
+						made.target().Name(), "assetId")
 				})
 		}
 		first = false
@@ -271,7 +281,8 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said
 			return nil, noParent()
 		}
 		root.Replies++
-		return append(ops, rowstore.Put(root.toRow()), table.Op{Kind: table.Insert, Row: table.Row{Key: made.asReply()}}), nil
+		return append(ops, rowstore.Put(root.toRow()),
+			table.Op{Kind: table.Insert, Row: table.Row{Key: made.asReply()}}), nil
 	})
 	if err != nil {
 		return Comment{}, err
@@ -282,7 +293,10 @@ func (s *Service) Comment(ctx context.Context, c people.Claim, post string, said
 }
 
 func noParent() error {
-	return &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.parentCommentId", Message: "is no comment on this post"}}}
+	return &fault.Error{
+		Kind: fault.Invalid, Text: "the request breaks the rules named here",
+		Fields: []fault.Field{{Name: "body.parentCommentId", Message: "is no comment on this post"}},
+	}
 }
 
 // rootOf returns the root on which a reply to a comment hangs.
@@ -325,7 +339,8 @@ func (s *Service) DeleteComment(ctx context.Context, c people.Claim, post, id st
 	case there == nil || !there.isLive() && there.AuthorID != u.ID:
 		return noComment()
 	case there.AuthorID != u.ID && p.post.AuthorID != u.ID:
-		return fault.Coded(fault.Forbidden, hubs.Forbidden, "only the person who wrote a comment, or the post, can delete it")
+		return fault.Coded(fault.Forbidden, hubs.Forbidden,
+			"only the person who wrote a comment, or the post, can delete it")
 	case there.AuthorID != u.ID:
 		hidden, err := s.People.Hidden(ctx, u.ID, there.AuthorID)
 		if err == nil && hidden {
@@ -423,7 +438,8 @@ func (s *Service) listReplies(ctx context.Context, post, id string) error {
 			for _, c := range found {
 				if c.isLive() && !c.listed {
 					c.listed = true
-					ops = append(ops, rowstore.Put(c.toRow()), table.Op{Kind: table.Insert, Row: table.Row{Key: c.asRoot()}})
+					ops = append(ops, rowstore.Put(c.toRow()),
+						table.Op{Kind: table.Insert, Row: table.Row{Key: c.asRoot()}})
 				}
 			}
 			return ops, err
@@ -457,11 +473,15 @@ func (s *Service) Comments(ctx context.Context, c people.Claim, post, after stri
 }
 
 // Replies returns the replies to a root, the oldest first.
-func (s *Service) Replies(ctx context.Context, c people.Claim, post, root, after string, limit int) (CommentPage, error) {
+func (s *Service) Replies(ctx context.Context, c people.Claim, post, root, after string,
+	limit int,
+) (CommentPage, error) {
 	return s.commentPage(ctx, c, post, root, after, limit)
 }
 
-func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, after string, limit int) (CommentPage, error) {
+func (s *Service) commentPage(ctx context.Context, c people.Claim, post, root, after string,
+	limit int,
+) (CommentPage, error) {
 	var p seen
 	var rows []table.Row
 	var above *Comment
@@ -542,7 +562,10 @@ type talk struct {
 }
 
 func newTalk(post string) *talk {
-	return &talk{post: post, live: map[string]*Comment{}, want: map[string]bool{}, got: map[string]bool{}, replies: map[string]int64{}}
+	return &talk{
+		post: post, live: map[string]*Comment{}, want: map[string]bool{},
+		got: map[string]bool{}, replies: map[string]int64{},
+	}
 }
 
 func (a *talk) add(row table.Row) {

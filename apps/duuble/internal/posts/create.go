@@ -86,7 +86,10 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	if err != nil {
 		return Card{}, err
 	}
-	p := Post{ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs, createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article, SourceID: d.Source}
+	p := Post{
+		ID: id, AuthorID: u.ID, CreatedAt: schema.TimeOf(id), Visibility: d.Visibility, Hubs: d.Hubs,
+		createdIn: d.Hubs, version: 1, Slider: d.Slider, Article: d.Article, SourceID: d.Source,
+	}
 	if d.Thought != nil {
 		p.Thought = *d.Thought
 	}
@@ -121,7 +124,8 @@ func (s *Service) Create(ctx context.Context, c people.Claim, d Draft, key strin
 	}
 	if d.Article != nil {
 		before = append(before, func(ctx context.Context) error {
-			return s.People.Assets.Attach(ctx, u.ID, d.Article.Picture, assets.Post, manage.Target{Kind: manage.APost, ID: id}.Name(), "article.assetId")
+			return s.People.Assets.Attach(ctx, u.ID, d.Article.Picture, assets.Post,
+				manage.Target{Kind: manage.APost, ID: id}.Name(), "article.assetId")
 		})
 	}
 	err = rowstore.All(ctx, before...)
@@ -161,9 +165,11 @@ func (s *Service) checkMembers(slider *Slider, members []string) error {
 	case !slider.EndsWhenAllVoted || n >= least && n <= ballot.MaxMembers:
 		return nil
 	case n < least:
-		return fault.Coded(fault.Conflict, HubTooSmall, fmt.Sprintf("the hub has %d members; %d votes at least are counted together", n, least))
+		return fault.Coded(fault.Conflict, HubTooSmall,
+			fmt.Sprintf("the hub has %d members; %d votes at least are counted together", n, least))
 	}
-	return fault.Coded(fault.Conflict, people.TooMany, fmt.Sprintf("the hub has more than %d members; give a time at which the votes are counted", ballot.MaxMembers))
+	return fault.Coded(fault.Conflict, people.TooMany,
+		fmt.Sprintf("the hub has more than %d members; give a time at which the votes are counted", ballot.MaxMembers))
 }
 
 // monthOf returns the partition of the public posts of a month.
@@ -229,10 +235,13 @@ func (p Post) countedRow() people.Mirror {
 	if p.Visibility == Locked {
 		column = "locked_posts_count" // which its author alone sees
 	}
-	return people.Mirror{User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.isLive(), Column: column, Props: table.Props{
-		{Name: "created_at", Value: table.Time(p.CreatedAt)},
-		{Name: "counted_in", Value: table.String(column)},
-	}}
+	return people.Mirror{
+		User: p.AuthorID, Row: postsOfUser + p.ID, Version: p.version, Live: p.isLive(),
+		Column: column, Props: table.Props{
+			{Name: "created_at", Value: table.Time(p.CreatedAt)},
+			{Name: "counted_in", Value: table.String(column)},
+		},
+	}
 }
 
 // finishPost does after the answer what its caller does not wait for. If that fails, the message

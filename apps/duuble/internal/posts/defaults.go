@@ -91,5 +91,7 @@ func (s *Service) defaultPage(ctx context.Context, viewer, after string, limit i
 
 // onlyPublic returns those of rows of the list of a person that name posts for everybody.
 func onlyPublic(_ context.Context, rows []table.Row) ([]table.Row, error) {
-	return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return !row.Props.Get(isPublic).Bool() }), nil
+	return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
+		return !row.Props.Get(isPublic).Bool()
+	}), nil
 }

@@ -194,42 +194,44 @@ func (s *Service) readPost(ctx context.Context, id string) (*Post, error) {
 func (s *Service) Purge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	err := errors.Join(s.People.PurgeTies(ctx), s.Hubs.Purge(ctx), s.deletedRows().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
-		post, comment, _ := strings.Cut(row.Row, "|")
-		if comment != "" {
-			return s.purgeComment(ctx, post, comment, false)
-		}
-		if err := s.unlistDeleted(ctx, row); err != nil {
-			return err
-		}
-		return s.purgePost(ctx, post, false, row.Props)
-	}))
-	return errors.Join(err, s.Repeats().Forget(ctx), s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
-		if err := s.purgeWorks(ctx, u); err != nil {
-			return err
-		}
-		if err := s.Around.Disown(ctx, u.ID); err != nil {
-			return err
-		}
-		if err := s.dropPictures(ctx, u.ID); err != nil {
-			return err
-		}
-		if err := s.feed.Forget(ctx, u.ID); err != nil {
-			return err
-		}
-		if u.Erased { // of others those of late are gone for long
-			if err := s.feed.Erase(ctx, u.ID); err != nil {
+	err := errors.Join(s.People.PurgeTies(ctx), s.Hubs.Purge(ctx),
+		s.deletedRows().Run(ctx, s.Now().Add(-s.People.Keep), func(ctx context.Context, row table.Row) error {
+			post, comment, _ := strings.Cut(row.Row, "|")
+			if comment != "" {
+				return s.purgeComment(ctx, post, comment, false)
+			}
+			if err := s.unlistDeleted(ctx, row); err != nil {
 				return err
 			}
-			if err := s.People.ForgetWindows(ctx, u.ID); err != nil {
+			return s.purgePost(ctx, post, false, row.Props)
+		}))
+	return errors.Join(err, s.Repeats().Forget(ctx),
+		s.People.PurgeAccounts(ctx, func(ctx context.Context, u people.User) error {
+			if err := s.purgeWorks(ctx, u); err != nil {
 				return err
 			}
-		}
-		if err := s.Manage.ForgetPerson(ctx, u.ID); err != nil {
-			return err
-		}
-		return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
-	}), s.feed.Sweep(ctx))
+			if err := s.Around.Disown(ctx, u.ID); err != nil {
+				return err
+			}
+			if err := s.dropPictures(ctx, u.ID); err != nil {
+				return err
+			}
+			if err := s.feed.Forget(ctx, u.ID); err != nil {
+				return err
+			}
+			if u.Erased { // of others those of late are gone for long
+				if err := s.feed.Erase(ctx, u.ID); err != nil {
+					return err
+				}
+				if err := s.People.ForgetWindows(ctx, u.ID); err != nil {
+					return err
+				}
+			}
+			if err := s.Manage.ForgetPerson(ctx, u.ID); err != nil {
+				return err
+			}
+			return s.Hubs.PurgeUser(ctx, u.ID, u.DeletedAt)
+		}), s.feed.Sweep(ctx))
 }
 
 // Erase removes the account of a person for good, as Purge does after Keep, with all else that is
@@ -328,7 +330,8 @@ const wasIn = "was_in"
 func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due table.Props) error {
 	var p *Post
 	err := s.Change(ctx, s.Tables.Posts, func(ctx context.Context) (ops []table.Op, err error) {
-		if p, err = s.readPost(ctx, id); err != nil || p == nil || p.isLive() || p.purging || !authorGoes && !s.isGone(p) {
+		if p, err = s.readPost(ctx, id); err != nil || p == nil || p.isLive() || p.purging ||
+			!authorGoes && !s.isGone(p) {
 			return nil, err
 		}
 		in, err := s.placedIn(ctx, id)
@@ -336,7 +339,8 @@ func (s *Service) purgePost(ctx context.Context, id string, authorGoes bool, due
 			return nil, err
 		}
 		p.purging = true
-		p.props = append(withProp(p.props, table.Prop{Name: "purging", Value: table.Bool(true)}), table.Prop{Name: wasIn, Value: table.String(strings.Join(in, " "))})
+		p.props = append(withProp(p.props, table.Prop{Name: "purging", Value: table.Bool(true)}),
+			table.Prop{Name: wasIn, Value: table.String(strings.Join(in, " "))})
 		return []table.Op{rowstore.Put(table.Row{Key: postKey(id, postRow), ETag: p.etag, Props: p.props})}, nil
 	})
 	if again := due.Get(wasIn); err == nil && p == nil && again.Type() == table.TypeString {

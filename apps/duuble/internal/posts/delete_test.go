@@ -31,7 +31,11 @@ func (w *world) talked(bob people.Claim) string {
 	w.t.Helper()
 	ctx := w.t.Context()
 	h := duubletest.NewHub(w.t, w.posts.Hubs, w.ann, hubs.Draft{Name: "Tea"})
-	made, err := w.posts.Create(ctx, w.ann, posts.Draft{Visibility: posts.PublicHub, Hubs: []string{h.ID}, Slider: &posts.Slider{Text: "Tea?"}, Article: &posts.Article{Kind: "text", Text: "x"}}, "")
+	made, err := w.posts.Create(ctx, w.ann,
+		posts.Draft{
+			Visibility: posts.PublicHub, Hubs: []string{h.ID}, Slider: &posts.Slider{Text: "Tea?"},
+			Article: &posts.Article{Kind: "text", Text: "x"},
+		}, "")
 	require.NoError(w.t, err)
 	_, err = w.posts.Vote(ctx, bob, made.ID, ballot.Neutral)
 	require.NoError(w.t, err)

@@ -32,7 +32,8 @@ func deletedKey(author string, at time.Time, id string) table.Key {
 // addDeleted writes the rows by which a post that is deleted at a time is found: by Purge, and by
 // its author unless somebody who manages the service has deleted it.
 func (s *Service) addDeleted(ctx context.Context, author string, at time.Time, id string, removed bool) error {
-	if err := s.deletedRows().Add(ctx, at, id, table.Prop{Name: authorOf, Value: table.String(author)}); err != nil || removed {
+	if err := s.deletedRows().Add(ctx, at, id, table.Prop{Name: authorOf, Value: table.String(author)}); err != nil ||
+		removed {
 		return err
 	}
 	return s.Upsert(ctx, s.Tables.Users, table.Row{Key: deletedKey(author, at, id)})
@@ -57,24 +58,29 @@ type DeletedPost struct {
 
 // Deleted returns posts that the caller has deleted and can bring back, those that were deleted
 // last first.
-func (s *Service) Deleted(ctx context.Context, c people.Claim, after string, limit int) (all []DeletedPost, next string, err error) {
+func (s *Service) Deleted(ctx context.Context, c people.Claim, after string,
+	limit int,
+) (all []DeletedPost, next string, err error) {
 	var rows []table.Row
 	var mu sync.Mutex
 	found := map[string]seen{}
 	_, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		l := lists.List{Table: s.Tables.Users, Partition: schema.User(c.UserID), Prefix: deletedOfUser}
-		rows, next, err = lists.Read(ctx, s.Store, l, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
-			err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-				p, err := s.findDeleted(ctx, c.UserID, rows[i])
-				if err == nil && p.post != nil {
-					mu.Lock()
-					found[rows[i].Row] = p
-					mu.Unlock()
-				}
-				return err
+		rows, next, err = lists.Read(ctx, s.Store, l, after, limit,
+			func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+				err := rowstore.Each(ctx, len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+					p, err := s.findDeleted(ctx, c.UserID, rows[i])
+					if err == nil && p.post != nil {
+						mu.Lock()
+						found[rows[i].Row] = p
+						mu.Unlock()
+					}
+					return err
+				})
+				return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
+					return found[row.Row].post == nil
+				}), err
 			})
-			return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return found[row.Row].post == nil }), err
-		})
 		return err
 	})
 	if err != nil {
@@ -95,7 +101,9 @@ func (s *Service) Deleted(ctx context.Context, c people.Claim, after string, lim
 		return nil, "", err
 	}
 	for i, p := range posts {
-		some := slices.DeleteFunc(slices.Clone(p.post.Hubs), func(hub string) bool { return !slices.Contains(mine, hub) })
+		some := slices.DeleteFunc(slices.Clone(p.post.Hubs), func(hub string) bool {
+			return !slices.Contains(mine, hub)
+		})
 		posts[i].in = some[:min(len(some), maxNamed)]
 	}
 	cards, err := s.cardsOf(ctx, c.UserID, posts)
@@ -114,7 +122,8 @@ func (s *Service) findDeleted(ctx context.Context, author string, named table.Ro
 		return seen{}, err
 	}
 	post := parsePost(id, rows)
-	if post == nil || post.isLive() || post.removed || s.isGone(post) || post.AuthorID != author || deletedKey(author, post.deletedAt, id) != named.Key {
+	if post == nil || post.isLive() || post.removed || s.isGone(post) || post.AuthorID != author ||
+		deletedKey(author, post.deletedAt, id) != named.Key {
 		return seen{}, nil
 	}
 	return seen{post: post, result: ballot.GlobalResult(rows)}, nil

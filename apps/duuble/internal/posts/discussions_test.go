@@ -43,7 +43,8 @@ func (w *world) joins(of people.Claim, hub string, c people.Claim, i int) {
 // locked posts into a hub, for its members alone.
 func (w *world) locked(c people.Claim, hub string) string {
 	w.t.Helper()
-	made, err := w.posts.Create(w.t.Context(), c, posts.Draft{Visibility: posts.Locked, Hubs: []string{hub}, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	made, err := w.posts.Create(w.t.Context(), c,
+		posts.Draft{Visibility: posts.Locked, Hubs: []string{hub}, Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(w.t, err)
 	return made.ID
 }
@@ -247,7 +248,8 @@ func TestDiscussionsAtOnce(t *testing.T) {
 	root := w.writes(w.ann, hub, id, "root", "")
 	for i, c := range all {
 		wg.Go(func() {
-			_, err := w.talks.Say(t.Context(), c, hub, id, posts.Said{Text: "x"}, map[bool]string{true: root}[i%2 == 0], "key")
+			_, err := w.talks.Say(t.Context(), c, hub, id, posts.Said{Text: "x"},
+				map[bool]string{true: root}[i%2 == 0], "key")
 			require.NoError(t, err)
 		})
 		wg.Go(func() {
@@ -300,7 +302,9 @@ func TestCrashesOfDiscussions(t *testing.T) {
 			_, err := s.Save(t.Context(), w.ann, hub, id)
 			return err
 		}, 1, 0, []string{id, saved}, 2},
-		"unsave": {func(s *discussions.Service, w *world) error { return s.Unsave(t.Context(), w.ann, hub, saved) }, 1, 0, nil, 2},
+		"unsave": {func(s *discussions.Service, w *world) error {
+			return s.Unsave(t.Context(), w.ann, hub, saved)
+		}, 1, 0, nil, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -362,7 +366,8 @@ func TestVerifyFindsDiscussions(t *testing.T) {
 	require.Len(t, w.each("Hubs", "d|"+hub+"|"+id, begins("")), 5)
 	require.Len(t, w.each("Users", "u|"+w.ann.UserID, begins("ms|", "sv|", "svd|")), 4)
 	for _, key := range w.each("Users", "u|"+w.ann.UserID, begins("ms|")) {
-		require.NoError(t, w.people.RemoveKey(t.Context(), "Users", table.Key{Partition: "u|" + w.ann.UserID, Row: key}))
+		require.NoError(t, w.people.RemoveKey(t.Context(), "Users",
+			table.Key{Partition: "u|" + w.ann.UserID, Row: key}))
 	}
 	require.NotEmpty(t, w.differences())
 	require.NoError(t, w.talks.Repair(t.Context()))

@@ -51,7 +51,8 @@ func TestEnds(t *testing.T) {
 		if n%2 == 1 {
 			slider.EndsAt = w.Now().Add(time.Duration(n) * time.Hour)
 		}
-		c, err := w.posts.Create(ctx, all[n%5], posts.Draft{Visibility: posts.Locked, Hubs: []string{h.ID}, Slider: slider}, "")
+		c, err := w.posts.Create(ctx, all[n%5],
+			posts.Draft{Visibility: posts.Locked, Hubs: []string{h.ID}, Slider: slider}, "")
 		require.NoError(t, err)
 		require.False(t, c.End.At.IsZero())
 		made = append(made, c)
@@ -139,7 +140,10 @@ func TestEndsAreChecked(t *testing.T) {
 	require.Empty(t, refused(at(0)))
 	require.Empty(t, refused(at(posts.MaxEnd+time.Second)))
 	require.Empty(t, refused(posts.Draft{Slider: &posts.Slider{Text: "Tea?", EndsWhenAllVoted: true}}))
-	all := posts.Draft{Visibility: posts.Locked, Hubs: []string{h.ID}, Slider: &posts.Slider{Text: "Tea?", EndsWhenAllVoted: true}}
+	all := posts.Draft{
+		Visibility: posts.Locked, Hubs: []string{h.ID},
+		Slider: &posts.Slider{Text: "Tea?", EndsWhenAllVoted: true},
+	}
 	require.Equal(t, posts.HubTooSmall, refused(all))
 	made, err := w.posts.Create(ctx, w.ann, at(posts.MaxEnd), "")
 	require.NoError(t, err)

@@ -27,7 +27,8 @@ func TestExcerpts(t *testing.T) {
 	}
 	ids := map[string]string{}
 	for i, text := range texts {
-		made, err := w.posts.Create(t.Context(), w.ann, posts.Draft{Article: &posts.Article{Kind: "text", Text: text}}, "")
+		made, err := w.posts.Create(t.Context(), w.ann,
+			posts.Draft{Article: &posts.Article{Kind: "text", Text: text}}, "")
 		require.NoError(t, err)
 		require.Equal(t, text, made.Article.Text)
 		ids[made.ID] = text
@@ -73,10 +74,15 @@ func (w *world) storeAsBefore(id, text string) {
 		props = append(props, table.Prop{Name: fmt.Sprint("text", i), Value: table.String(part)})
 		rest = rest[len(part):]
 	}
-	_, err = w.db.Write(w.t.Context(), "Posts", table.Op{Kind: table.Replace, Row: table.Row{Key: main.Key, ETag: main.ETag, Props: props}})
+	_, err = w.db.Write(w.t.Context(), "Posts",
+		table.Op{Kind: table.Replace, Row: table.Row{Key: main.Key, ETag: main.ETag, Props: props}})
 	require.NoError(w.t, err)
 	if _, err := w.db.Get(w.t.Context(), "Posts", table.Key{Partition: "p|" + id, Row: "text"}); err == nil {
-		_, err = w.db.Write(w.t.Context(), "Posts", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "p|" + id, Row: "text"}, ETag: table.Any}})
+		_, err = w.db.Write(w.t.Context(), "Posts",
+			table.Op{
+				Kind: table.Delete,
+				Row:  table.Row{Key: table.Key{Partition: "p|" + id, Row: "text"}, ETag: table.Any},
+			})
 		require.NoError(w.t, err)
 	}
 }

@@ -148,7 +148,10 @@ func (x *explorer) user(partition string, rows []table.Row) (wrong error) {
 				wrong = errors.Join(wrong, stays(x.known.dates, row.Key, name)) // C10
 			}
 		case kind == "c":
-			for _, column := range []string{"followers_count", "following_count", "blocks_count", "posts_count", "locked_posts_count", "votes_cast_count"} {
+			for _, column := range []string{
+				"followers_count", "following_count", "blocks_count", "posts_count",
+				"locked_posts_count", "votes_cast_count",
+			} {
 				says[column] += row.Props.Get(column).Int()
 			}
 		case kind == "po" && live && row.Props.Get("counted_in").Str() == "locked_posts_count":
@@ -164,8 +167,11 @@ func (x *explorer) user(partition string, rows []table.Row) (wrong error) {
 		return wrong
 	}
 	return errors.Join(wrong, equal(partition,
-		"followers", says["followers_count"], has["fr"], "followers by time", has["fr"], has["frd"], "following", says["following_count"], has["fo"], "following by time", has["fo"], has["fod"],
-		"blocks", says["blocks_count"], has["bl"], "saved", has["sv"], has["svd"], "posts", says["posts_count"], has["po"], "locked posts", says["locked_posts_count"], has["locked"], "votes", says["votes_cast_count"], has["uv"]))
+		"followers", says["followers_count"], has["fr"], "followers by time", has["fr"], has["frd"], "following",
+		says["following_count"], has["fo"], "following by time", has["fo"], has["fod"],
+		"blocks", says["blocks_count"], has["bl"], "saved", has["sv"], has["svd"], "posts", says["posts_count"],
+		has["po"], "locked posts", says["locked_posts_count"], has["locked"], "votes",
+		says["votes_cast_count"], has["uv"]))
 }
 
 // hub holds the rows of a hub to their counts (C6, C12), one pending request a person (C7), ends
@@ -217,8 +223,10 @@ func (x *explorer) hub(partition string, rows []table.Row) (wrong error) {
 	if members > 0 && managers == 0 {
 		wrong = errors.Join(wrong, fmt.Errorf("%s: no super_admin", partition))
 	}
-	return errors.Join(wrong, equal(partition, "members", said, members, "members by time", members, has["mj"], "members by role", members, has["mr"], "super_admins", saidManagers, managers,
-		"open", int64(len(locks)), has["jp"]+has["ip"], "requests by status", has["ji"], has["jr"], "invitations by status", has["iv"], has["ivd"],
+	return errors.Join(wrong, equal(partition, "members", said, members, "members by time", members, has["mj"],
+		"members by role", members, has["mr"], "super_admins", saidManagers, managers,
+		"open", int64(len(locks)), has["jp"]+has["ip"], "requests by status", has["ji"], has["jr"],
+		"invitations by status", has["iv"], has["ivd"],
 		"discussions by post", has["d"], has["dp"], "discussions in order", has["d"], has["dl"]))
 }
 
@@ -227,7 +235,8 @@ func (x *explorer) hub(partition string, rows []table.Row) (wrong error) {
 func (x *explorer) discussion(partition string, rows []table.Row) error {
 	in := strings.Split(partition, "|")
 	thread, _ := x.db.Get(context.Background(), "Hubs", table.Key{Partition: "h|" + in[1], Row: "d|" + in[2]})
-	if _, err := x.db.Get(context.Background(), "Posts", table.Key{Partition: "p|" + thread.Props.Get("post_id").Str(), Row: "!post"}); err != nil {
+	if _, err := x.db.Get(context.Background(), "Posts",
+		table.Key{Partition: "p|" + thread.Props.Get("post_id").Str(), Row: "!post"}); err != nil {
 		x.Meet("removed discussion")
 		return nil //nolint:nilerr // as documented
 	}
@@ -312,13 +321,15 @@ func (x *explorer) post(partition string, rows []table.Row) (wrong error) {
 	}
 	for scope, one := range scopes {
 		where := partition + " in " + scope
-		wrong = errors.Join(wrong, equal(where, "votes and receipts", one.total, one.receipts, "votes", one.total, one.counted+one.waiting+one.withheld, "positions", one.counted, one.positions))
+		wrong = errors.Join(wrong, equal(where, "votes and receipts", one.total, one.receipts, "votes", one.total,
+			one.counted+one.waiting+one.withheld, "positions", one.counted, one.positions))
 		key := table.Key{Partition: partition, Row: scope}
 		if !end.At.IsZero() && !end.Ended && one.counted > 0 {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %d votes are counted before the end", where, one.counted))
 		}
 		if end.Counted && scope == ballot.Global && one.total >= 3 && one.counted != one.total {
-			wrong = errors.Join(wrong, fmt.Errorf("%s: of %d votes %d are counted at the end", where, one.total, one.counted))
+			wrong = errors.Join(wrong, fmt.Errorf("%s: of %d votes %d are counted at the end",
+				where, one.total, one.counted))
 		}
 		if more := one.counted - x.known.counted[key]; more < 0 {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %d more votes are counted at once", where, more))
@@ -327,7 +338,8 @@ func (x *explorer) post(partition string, rows []table.Row) (wrong error) {
 		}
 		x.known.counted[key] = one.counted
 	}
-	return errors.Join(wrong, equal(partition, "comments", says["comment_count"], has["ci"], "reposts", says["active_repost_count"], has["rp"], "shares", says["share_count"], has["se"]))
+	return errors.Join(wrong, equal(partition, "comments", says["comment_count"], has["ci"], "reposts",
+		says["active_repost_count"], has["rp"], "shares", says["share_count"], has["se"]))
 }
 
 // told holds that a person is told once (C14). A follow that begins anew, after the one before was
@@ -336,7 +348,8 @@ func told(rows []table.Row) (wrong error) {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		p := row.Props
-		what := fmt.Sprint(p.Get("type").Str(), " ", p.Get("actor_id").Str(), " ", p.Get("post_id").Str(), " ", p.Get("thing").Str())
+		what := fmt.Sprint(p.Get("type").Str(), " ", p.Get("actor_id").Str(), " ",
+			p.Get("post_id").Str(), " ", p.Get("thing").Str())
 		if p.Get("type").Str() == "user_followed" {
 			what += p.Get("created_at").Time().String()
 		}
@@ -416,7 +429,10 @@ func (x *explorer) atRest(ctx context.Context) (wrong error) {
 // hidden holds that locked posts are there for their authors and members of their hubs alone, and
 // discussions for members who see their posts (C9).
 func (x *explorer) hidden(ctx context.Context) (wrong error) {
-	refusals := []fault.Code{posts.PostNotFound, discussions.DiscussionNotFound, hubs.NotAMember, "SESSION_ENDED", "ACCOUNT_DELETED"}
+	refusals := []fault.Code{
+		posts.PostNotFound, discussions.DiscussionNotFound, hubs.NotAMember,
+		"SESSION_ENDED", "ACCOUNT_DELETED",
+	}
 	talks := discussions.New(x.calm)
 	for _, row := range x.rows("Hubs", "") {
 		id, is := strings.CutPrefix(row.Row, "d|")
@@ -430,7 +446,9 @@ func (x *explorer) hidden(ctx context.Context) (wrong error) {
 				return err
 			}
 			_, unseen := x.calm.Card(ctx, c, row.Props.Get("post_id").Str())
-			if target, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + row.Props.Get("post_id").Str(), Row: "!t|" + hub}); err == nil && isOut(target.Props) {
+			if target, err := x.db.Get(ctx, "Posts",
+				table.Key{Partition: "p|" + row.Props.Get("post_id").Str(), Row: "!t|" + hub}); err == nil &&
+				isOut(target.Props) {
 				unseen = errors.New("taken out")
 			}
 			_, err = talks.Messages(ctx, c, hub, id, "", "", 10)
@@ -535,5 +553,6 @@ func (x *explorer) nothingLeft() (wrong error) {
 
 // names reports whether a row has an id in its key or its properties.
 func names(row table.Row, id string) bool {
-	return strings.Contains(row.Partition+" "+row.Row, id) || slices.ContainsFunc(row.Props, func(p table.Prop) bool { return strings.Contains(p.Value.Str(), id) })
+	return strings.Contains(row.Partition+" "+row.Row, id) ||
+		slices.ContainsFunc(row.Props, func(p table.Prop) bool { return strings.Contains(p.Value.Str(), id) })
 }

@@ -63,14 +63,17 @@ func TestExplore(t *testing.T) {
 	require.NoError(t, err)
 	slider, ends := &posts.Slider{Text: "Tea?"}, &posts.Slider{Text: "Coffee?", EndsAt: w.Now().Add(3 * time.Hour)}
 	for i, d := range []posts.Draft{
-		{Slider: slider, Visibility: posts.PublicHub, Hubs: base.hubs[:1]}, {Slider: ends}, {Slider: slider, Visibility: posts.Locked, Hubs: base.hubs[:1]},
+		{Slider: slider, Visibility: posts.PublicHub, Hubs: base.hubs[:1]},
+		{Slider: ends},
+		{Slider: slider, Visibility: posts.Locked, Hubs: base.hubs[:1]},
 	} {
 		made, err := w.posts.Create(t.Context(), base.claims[i%2], d, "")
 		require.NoError(t, err)
 		base.posts = append(base.posts, made.ID)
 	}
 	for i, hub := range base.hubs {
-		invited, err := w.posts.Hubs.Invite(t.Context(), base.claims[2-2*i], hub, []string{duubletest.Number(persons)}, hubs.MostLasts)
+		invited, err := w.posts.Hubs.Invite(t.Context(), base.claims[2-2*i], hub,
+			[]string{duubletest.Number(persons)}, hubs.MostLasts)
 		require.NoError(t, err)
 		base.invited = append(base.invited, token{invited[0].Token, hub, persons - 1})
 		l, err := w.posts.Hubs.NewLink(t.Context(), ann, hub, hubs.MostLasts)
@@ -87,10 +90,14 @@ func TestExplore(t *testing.T) {
 	began := w.Now()
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer {
 		x := &explorer{
-			Explorer: chaos.NewExplorer(seed, began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
-			t:        t, db: &watched{Tables: w.db.Clone(), changed: map[place]bool{}}, services: map[*chaos.Process]*posts.Service{}, talks: map[*posts.Service]*discussions.Service{},
-			claims: slices.Clone(base.claims), hubs: base.hubs, posts: slices.Clone(base.posts), invited: slices.Clone(base.invited), links: slices.Clone(base.links), known: newKnown(),
-			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]watch{}, left: map[string]bool{}, cast: map[string]ballot.Position{}, promised: map[string]promise{},
+			Explorer: chaos.NewExplorer(seed, began,
+				chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
+			t: t, db: &watched{Tables: w.db.Clone(), changed: map[place]bool{}},
+			services: map[*chaos.Process]*posts.Service{}, talks: map[*posts.Service]*discussions.Service{},
+			claims: slices.Clone(base.claims), hubs: base.hubs, posts: slices.Clone(base.posts),
+			invited: slices.Clone(base.invited), links: slices.Clone(base.links), known: newKnown(),
+			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]watch{}, left: map[string]bool{},
+			cast: map[string]ballot.Position{}, promised: map[string]promise{},
 		}
 		x.queues = memory.NewQueues(x.Explorer.Now)
 		require.NoError(t, x.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
@@ -104,8 +111,14 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject", "depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share", "discuss", "say", "save", "unsave", "unsay", "ban", "unban", "take out", "put back", "face", "picture", "leave", "return",
-		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted", "purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin), string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound), string(hubs.Banned))
+	}, "vote", "follow", "unfollow", "block", "unblock", "invite", "accept", "link", "join", "approve", "reject",
+		"depart", "remove", "role", "post", "delete", "restore", "comment", "delete comment", "repost", "share",
+		"discuss", "say", "save", "unsave", "unsay", "ban", "unban", "take out", "put back", "face",
+		"picture", "leave", "return",
+		"purge", "settle", "end", "ended", string(ballot.VoteEnded), "expire", "message", "twice", "unknown", "counted",
+		"purged account", "purged post", string(ballot.AlreadyVoted), string(hubs.LastSuperAdmin),
+		string(hubs.AlreadyDecided), string(people.AccountDeleted), string(discussions.DiscussionNotFound),
+		string(hubs.Banned))
 }
 
 // An explorer is one schedule.
@@ -186,7 +199,9 @@ func (x *explorer) process() *posts.Service {
 	p, isNew := x.One()
 	if isNew {
 		rows := &rowstore.Store{
-			DB: p.Tables(x.db), Now: p.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { go do() }, Sleep: p.Sleep,
+			DB: p.Tables(x.db), Now: p.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) {
+				go do()
+			}, Sleep: p.Sleep,
 			Random: func(time.Duration) time.Duration { return 0 },
 		}
 		s := x.service(rows, p.Blobs(x.blobs), p.Queues(x.queues), x.Luck.Uint64())
@@ -197,7 +212,9 @@ func (x *explorer) process() *posts.Service {
 
 // triggers are the functions of a process: those of queues, or those of timers.
 func triggers(s *posts.Service, timers bool) []function.Trigger {
-	return slices.DeleteFunc(append(s.Triggers(), s.People.Triggers(s.Hubs.Expire, (&pictures.Service{Assets: s.People.Assets, Posts: s}).Sweep)...), func(t function.Trigger) bool { return (t.Queue == "") != timers })
+	return slices.DeleteFunc(append(s.Triggers(),
+		s.People.Triggers(s.Hubs.Expire, (&pictures.Service{Assets: s.People.Assets, Posts: s}).Sweep)...),
+		func(t function.Trigger) bool { return (t.Queue == "") != timers })
 }
 
 // do runs a command that changes a thing of some people. If it succeeds while no other changes the
@@ -237,7 +254,8 @@ func (x *explorer) hear() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, a := range x.answers {
-		unknown := errors.Is(a.err, chaos.ErrKilled) || fault.CodeOf(a.err) == "" && fault.Of(a.err) == fault.Unavailable || fault.CodeOf(a.err) == ballot.Busy
+		unknown := errors.Is(a.err, chaos.ErrKilled) ||
+			fault.CodeOf(a.err) == "" && fault.Of(a.err) == fault.Unavailable || fault.CodeOf(a.err) == ballot.Busy
 		if a.thing != "" {
 			x.flying[a.thing]--
 			if unknown {
@@ -247,7 +265,8 @@ func (x *explorer) hear() {
 		switch {
 		case unknown:
 			x.Meet("unknown")
-		case a.err != nil && fault.CodeOf(a.err) == "" && fault.Of(a.err) != fault.Invalid: // a reply to a deleted comment
+		// a reply to a deleted comment
+		case a.err != nil && fault.CodeOf(a.err) == "" && fault.Of(a.err) != fault.Invalid:
 			x.Note(fmt.Errorf("%s: %w", a.what, a.err))
 		case a.err != nil:
 			x.Meet(string(fault.CodeOf(a.err)))
@@ -355,7 +374,8 @@ func (x *explorer) untilDue(ctx context.Context) {
 		return
 	}
 	due := all[x.Luck.IntN(len(all))]
-	d := due.Props.Get("due_at").Time().Add(keepFor).Sub(x.Explorer.Now()) + time.Duration(x.Luck.IntN(2000)-1000)*time.Millisecond
+	d := due.Props.Get("due_at").Time().Add(keepFor).Sub(x.Explorer.Now()) +
+		time.Duration(x.Luck.IntN(2000)-1000)*time.Millisecond
 	if d > 0 {
 		x.Advance(d)
 		x.Trace = append(x.Trace, "wait "+d.String())
@@ -390,7 +410,8 @@ func (x *explorer) untilDue(ctx context.Context) {
 		all := slices.Clone(x.posts)
 		x.mu.Unlock()
 		for _, post := range all { // others have seen what goes
-			if row, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + post, Row: "!post"}); err == nil && row.Props.Get("author_id").Str() == name[0] {
+			if row, err := x.db.Get(ctx, "Posts", table.Key{Partition: "p|" + post, Row: "!post"}); err == nil &&
+				row.Props.Get("author_id").Str() == name[0] {
 				what := []string{"vote", "comment", "share", "repost", "discuss", "say", "approve"}[x.Luck.IntN(7)]
 				x.Trace = append(x.Trace, "begin "+what)
 				x.act(ctx, what, s, (i+1+x.Luck.IntN(persons-1))%persons, post)
@@ -471,7 +492,9 @@ func (x *explorer) tie(ctx context.Context, what string, s *posts.Service, me, o
 }
 
 // member changes who is in a hub.
-func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hub string, me, other people.Claim, i int) {
+func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hub string,
+	me, other people.Claim, i int,
+) {
 	in := func(user string, right func(table.Props) bool) func() func() error {
 		return x.is(what, "Hubs", table.Key{Partition: "h|" + hub, Row: "m|" + user}, right)
 	}
@@ -519,10 +542,14 @@ func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hu
 			x.do(what, "", nil, func() error { _, err := s.Hubs.Join(ctx, me, one.text); return err }, nil)
 			return
 		}
-		x.do(what, "member "+one.hub+" "+me.UserID, nil, func() error { _, err := s.Hubs.Accept(ctx, me, hubs.Key{Token: one.text}); return err }, nil)
+		x.do(what, "member "+one.hub+" "+me.UserID, nil, func() error {
+			_, err := s.Hubs.Accept(ctx, me, hubs.Key{Token: one.text})
+			return err
+		}, nil)
 	case "approve", "reject":
 		waiting := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool {
-			return !strings.HasPrefix(row.Row, "ji|") || x.Luck.IntN(3) > 0 && row.Props.Get("status").Str() != hubs.Pending
+			return !strings.HasPrefix(row.Row, "ji|") ||
+				x.Luck.IntN(3) > 0 && row.Props.Get("status").Str() != hubs.Pending
 		})
 		if len(waiting) == 0 {
 			return
@@ -537,16 +564,27 @@ func (x *explorer) member(ctx context.Context, what string, s *posts.Service, hu
 			return err
 		}, then)
 	case "depart":
-		x.do(what, thing(me.UserID), []string{me.UserID}, func() error { return s.Hubs.Remove(ctx, me, hub, me.UserID) }, in(me.UserID, absent))
+		x.do(what, thing(me.UserID), []string{me.UserID}, func() error {
+			return s.Hubs.Remove(ctx, me, hub, me.UserID)
+		}, in(me.UserID, absent))
 	case "remove":
-		x.do(what, thing(other.UserID), []string{other.UserID}, func() error { return s.Hubs.Remove(ctx, me, hub, other.UserID) }, in(other.UserID, absent))
+		x.do(what, thing(other.UserID), []string{other.UserID}, func() error {
+			return s.Hubs.Remove(ctx, me, hub, other.UserID)
+		}, in(other.UserID, absent))
 	case "ban":
-		x.do(what, thing(other.UserID), []string{other.UserID}, func() error { _, err := s.Hubs.Ban(ctx, me, hub, other.UserID); return err }, in(other.UserID, absent))
+		x.do(what, thing(other.UserID), []string{other.UserID}, func() error {
+			_, err := s.Hubs.Ban(ctx, me, hub, other.UserID)
+			return err
+		}, in(other.UserID, absent))
 	case "unban":
-		bans := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "bd|") })
+		bans := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool {
+			return !strings.HasPrefix(row.Row, "bd|")
+		})
 		if len(bans) > 0 {
 			ban := bans[x.Luck.IntN(len(bans))].Row
-			x.do(what, "", nil, func() error { return s.Hubs.EndBan(ctx, me, hub, ban[strings.LastIndexByte(ban, '|')+1:]) }, nil)
+			x.do(what, "", nil, func() error {
+				return s.Hubs.EndBan(ctx, me, hub, ban[strings.LastIndexByte(ban, '|')+1:])
+			}, nil)
 		}
 	case "role":
 		role := hubs.Roles[x.Luck.IntN(len(hubs.Roles))]
@@ -588,7 +626,10 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		x.cast[name] = position
 		x.do(what, "", nil, func() error {
 			_, err := s.Vote(ctx, me, post, position)
-			x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "v|" + me.UserID}, by: me.UserID})
+			x.promise(err, promise{
+				post: post, name: "Posts",
+				key: table.Key{Partition: "p|" + post, Row: "v|" + me.UserID}, by: me.UserID,
+			})
 			return err
 		}, nil)
 	case "post", "repost":
@@ -614,12 +655,16 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 					x.posts = append(x.posts, made.ID)
 				}
 				x.mu.Unlock()
-				x.promise(nil, promise{post: made.ID, name: "Posts", key: table.Key{Partition: "p|" + made.ID, Row: "!post"}, by: me.UserID})
+				x.promise(nil, promise{
+					post: made.ID, name: "Posts",
+					key: table.Key{Partition: "p|" + made.ID, Row: "!post"}, by: me.UserID,
+				})
 			}
 			return err
 		}, nil)
 	case "delete":
-		x.do(what, "post "+post, []string{author}, func() error { return s.Delete(ctx, me, post) }, x.is(what, "Posts", where, absent))
+		x.do(what, "post "+post, []string{author}, func() error { return s.Delete(ctx, me, post) },
+			x.is(what, "Posts", where, absent))
 	case "restore":
 		x.do(what, "post "+post, []string{author}, func() error {
 			_, err := s.Restore(ctx, me, post)
@@ -632,7 +677,10 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		}
 		x.do(what, "", nil, func() error {
 			shared, err := s.Share(ctx, me, post, in, "read this", "")
-			x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "se|" + inv(shared.CreatedAt) + "|" + shared.ID}})
+			x.promise(err, promise{
+				post: post, name: "Posts",
+				key: table.Key{Partition: "p|" + post, Row: "se|" + inv(shared.CreatedAt) + "|" + shared.ID},
+			})
 			return err
 		}, nil)
 	case "comment", "delete comment":
@@ -641,7 +689,10 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 			partition = "" // of all, as there are few
 		}
 		some := slices.DeleteFunc(x.rows("Posts", partition), func(row table.Row) bool {
-			return !strings.HasPrefix(row.Row, "ci|") || what == "delete comment" && !slices.ContainsFunc(x.claims, func(c people.Claim) bool { return c.UserID == row.Props.Get("author_id").Str() })
+			return !strings.HasPrefix(row.Row, "ci|") ||
+				what == "delete comment" && !slices.ContainsFunc(x.claims, func(c people.Claim) bool {
+					return c.UserID == row.Props.Get("author_id").Str()
+				})
 		})
 		id := ""
 		if len(some) > 0 {
@@ -664,7 +715,10 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 					return err
 				}
 				made, err := s.Comment(ctx, me, post, posts.Said{Text: "a good cup", Picture: shown}, id, key)
-				x.promise(err, promise{post: post, name: "Posts", key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true})
+				x.promise(err, promise{
+					post: post, name: "Posts",
+					key: table.Key{Partition: "p|" + post, Row: "ci|" + made.ID}, by: me.UserID, live: true,
+				})
 				return err
 			}, nil)
 			return
@@ -676,7 +730,9 @@ func (x *explorer) around(ctx context.Context, what string, s *posts.Service, po
 		x.mu.Lock()
 		x.promised[key.String()] = promise{}
 		x.mu.Unlock()
-		x.do(what, "comment "+id, []string{author, me.UserID}, func() error { return s.DeleteComment(ctx, me, post, id) }, x.is(what, "Posts", key, absent))
+		x.do(what, "comment "+id, []string{author, me.UserID}, func() error {
+			return s.DeleteComment(ctx, me, post, id)
+		}, x.is(what, "Posts", key, absent))
 	}
 }
 
@@ -691,7 +747,8 @@ func (x *explorer) place(ctx context.Context, what string, s *posts.Service, hub
 		author = row.Props.Get("author_id").Str()
 	}
 	key := table.Key{Partition: "p|" + post, Row: "!t|" + hub}
-	x.do(what, "place "+post+" "+hub, []string{author}, func() error { return change(ctx, me, hub, post) }, x.is(what, "Posts", key, func(p table.Props) bool { return p == nil || isOut(p) == out }))
+	x.do(what, "place "+post+" "+hub, []string{author}, func() error { return change(ctx, me, hub, post) },
+		x.is(what, "Posts", key, func(p table.Props) bool { return p == nil || isOut(p) == out }))
 }
 
 // isOut reports whether the target of a post is a hub out of which an admin took it.
@@ -699,7 +756,9 @@ func isOut(target table.Props) bool { return !target.Get("taken_at").Time().IsZe
 
 // picture returns an upload of a picture of a person, or of none: the same of each request with a
 // key.
-func (x *explorer) picture(s *posts.Service, me people.Claim, purpose, key string) func(context.Context) (string, error) {
+func (x *explorer) picture(s *posts.Service, me people.Claim,
+	purpose, key string,
+) func(context.Context) (string, error) {
 	if key == "" && x.Luck.IntN(3) > 0 || key != "" && !strings.HasPrefix(key, "key 0") {
 		return func(context.Context) (string, error) { return "", nil }
 	}
@@ -719,7 +778,9 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 		}, nil)
 		return
 	}
-	some := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "d|") })
+	some := slices.DeleteFunc(x.rows("Hubs", "h|"+hub), func(row table.Row) bool {
+		return !strings.HasPrefix(row.Row, "d|")
+	})
 	if len(some) == 0 {
 		return
 	}
@@ -727,7 +788,9 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 	id, about := strings.TrimPrefix(one.Row, "d|"), one.Props.Get("post_id").Str()
 	if what == "say" {
 		parent := ""
-		said := slices.DeleteFunc(x.rows("Hubs", "d|"+hub+"|"+id), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "gi|") })
+		said := slices.DeleteFunc(x.rows("Hubs", "d|"+hub+"|"+id), func(row table.Row) bool {
+			return !strings.HasPrefix(row.Row, "gi|")
+		})
 		if len(said) > 0 && x.Luck.IntN(2) == 0 {
 			parent = strings.TrimPrefix(said[x.Luck.IntN(len(said))].Row, "gi|")
 		}
@@ -739,13 +802,18 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 				return err
 			}
 			m, err := talks.Say(ctx, me, hub, id, posts.Said{Text: "a good cup", Picture: shown}, parent, key)
-			x.promise(err, promise{post: about, name: "Hubs", key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID}})
+			x.promise(err, promise{
+				post: about, name: "Hubs",
+				key: table.Key{Partition: "d|" + hub + "|" + id, Row: "gi|" + m.ID},
+			})
 			return err
 		}, nil)
 		return
 	}
 	if what == "unsay" {
-		said := slices.DeleteFunc(x.rows("Hubs", "d|"+hub+"|"+id), func(row table.Row) bool { return !strings.HasPrefix(row.Row, "gi|") })
+		said := slices.DeleteFunc(x.rows("Hubs", "d|"+hub+"|"+id), func(row table.Row) bool {
+			return !strings.HasPrefix(row.Row, "gi|")
+		})
 		if len(said) > 0 {
 			message := strings.TrimPrefix(said[x.Luck.IntN(len(said))].Row, "gi|")
 			x.do(what, "", nil, func() error { return talks.DeleteMessage(ctx, me, hub, id, message) }, nil)
@@ -756,7 +824,8 @@ func (x *explorer) talk(ctx context.Context, what string, s *posts.Service, hub,
 	if what == "unsave" {
 		change, right = func() error { return talks.Unsave(ctx, me, hub, id) }, absent
 	}
-	x.do(what, "saved "+id+" "+me.UserID, []string{me.UserID}, change, x.is(what, "Users", table.Key{Partition: "u|" + me.UserID, Row: "sv|" + hub + "|" + id}, right))
+	x.do(what, "saved "+id+" "+me.UserID, []string{me.UserID}, change,
+		x.is(what, "Users", table.Key{Partition: "u|" + me.UserID, Row: "sv|" + hub + "|" + id}, right))
 }
 
 func inv(t time.Time) string { return fmt.Sprintf("%019d", table.MaxTicks-table.Ticks(t)) }
@@ -797,9 +866,13 @@ func (x *explorer) account(ctx context.Context, what string, s *posts.Service, i
 			x.Note(err)
 			return
 		}
-		x.do(what, thing, nil, func() error { _, err := s.People.Return(ctx, c); return err }, x.is(what, "Users", key, present))
+		x.do(what, thing, nil, func() error { _, err := s.People.Return(ctx, c); return err },
+			x.is(what, "Users", key, present))
 	default:
-		x.do("return", thing, nil, func() error { _, err := s.People.RestoreUser(ctx, x.claims[managing], me.UserID); return err }, x.is(what, "Users", key, present))
+		x.do("return", thing, nil, func() error {
+			_, err := s.People.RestoreUser(ctx, x.claims[managing], me.UserID)
+			return err
+		}, x.is(what, "Users", key, present))
 	}
 }
 

@@ -133,7 +133,9 @@ type sight struct {
 // posts to those that are shown. An activity is there while its post and what it follows from are,
 // neither of the people is hidden, and there is a reason: the reader follows the person, is in a
 // hub with the person or in a hub of the post, or took part.
-func (s *Service) visibleActivities(ctx context.Context, viewer string, been []string, rows []feed.Row, shown map[string]bool) ([]Item, error) {
+func (s *Service) visibleActivities(ctx context.Context, viewer string, been []string, rows []feed.Row,
+	shown map[string]bool,
+) ([]Item, error) {
 	var all []*sight
 	var posts, actors []string
 	for _, row := range rows {
@@ -142,7 +144,8 @@ func (s *Service) visibleActivities(ctx context.Context, viewer string, been []s
 			posts, actors = append(posts, row.Post), append(actors, row.Actor)
 		}
 	}
-	posts, actors = slices.Compact(slices.Sorted(slices.Values(posts))), slices.Compact(slices.Sorted(slices.Values(actors)))
+	posts, actors = slices.Compact(slices.Sorted(slices.Values(posts))),
+		slices.Compact(slices.Sorted(slices.Values(actors)))
 	found, followed, theirs := make([]seen, len(posts)), make([]bool, len(actors)), make([][]string, len(actors))
 	var reads []func(context.Context) error
 	for i, id := range posts {
@@ -175,8 +178,10 @@ func (s *Service) visibleActivities(ctx context.Context, viewer string, been []s
 	}
 	all = slices.DeleteFunc(all, func(one *sight) bool {
 		p := post(one.Post)
-		isOfAuthor := one.Type != feed.Created && one.Type != feed.Reposted || p.post != nil && p.post.AuthorID == one.Actor
-		return p.post == nil || !one.deed.holds || !isOfAuthor || one.Type == feed.SharedToHub && firstCommon(p.in, one.deed.hubs) == ""
+		isOfAuthor := one.Type != feed.Created && one.Type != feed.Reposted ||
+			p.post != nil && p.post.AuthorID == one.Actor
+		return p.post == nil || !one.deed.holds || !isOfAuthor ||
+			one.Type == feed.SharedToHub && firstCommon(p.in, one.deed.hubs) == ""
 	})
 	err := rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		p := post(all[i].Post)
@@ -207,7 +212,10 @@ func (s *Service) visibleActivities(ctx context.Context, viewer string, been []s
 		if one.Type == feed.Created || one.Type == feed.Reposted {
 			placed = c.createdIn
 		}
-		items = append(items, Item{Card: c, Activity: &one.Activity, Actor: persons[one.Actor], HubID: firstCommon(post(one.Post).in, placed), key: one.Key})
+		items = append(items, Item{
+			Card: c, Activity: &one.Activity, Actor: persons[one.Actor],
+			HubID: firstCommon(post(one.Post).in, placed), key: one.Key,
+		})
 	}
 	return items, nil
 }
@@ -221,7 +229,9 @@ func firstCommon(ids, others []string) string {
 }
 
 // hasReason finds out whether a reader has a reason to see an activity around a post.
-func (s *Service) hasReason(ctx context.Context, viewer string, a feed.Activity, p seen, follows bool, been, theirs []string) (bool, error) {
+func (s *Service) hasReason(ctx context.Context, viewer string, a feed.Activity, p seen, follows bool,
+	been, theirs []string,
+) (bool, error) {
 	if follows || p.voted || len(p.in) > 0 {
 		return true, nil
 	}
@@ -229,7 +239,8 @@ func (s *Service) hasReason(ctx context.Context, viewer string, a feed.Activity,
 	if err != nil || together {
 		return together, err
 	}
-	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(viewer), commentsOfUser+a.Post+"|"), 1)
+	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users,
+		table.Prefix(schema.User(viewer), commentsOfUser+a.Post+"|"), 1)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}

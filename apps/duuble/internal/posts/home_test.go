@@ -67,7 +67,8 @@ func (w *world) join(owner people.Claim, hub string, i int) {
 // post posts a question, and lets some time go by.
 func (w *world) post(c people.Claim, visibility string, in ...string) string {
 	w.t.Helper()
-	made, err := w.posts.Create(w.t.Context(), c, posts.Draft{Visibility: visibility, Hubs: in, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	made, err := w.posts.Create(w.t.Context(), c,
+		posts.Draft{Visibility: visibility, Hubs: in, Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(w.t, err)
 	w.Pass(time.Second)
 	return made.ID
@@ -104,7 +105,8 @@ func TestHome(t *testing.T) {
 	page, err := w.posts.Home(ctx, w.ann, "", 10)
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
-	require.Equal(t, []string{feed.Voted, first, "Person2"}, []string{page.Items[0].Activity.Type, page.Items[0].ID, page.Items[0].Actor.Username})
+	require.Equal(t, []string{feed.Voted, first, "Person2"},
+		[]string{page.Items[0].Activity.Type, page.Items[0].ID, page.Items[0].Actor.Username})
 	comment := w.say(bob, first, "text", "")
 	w.Pass(time.Second)
 	w.pump(0)
@@ -211,7 +213,9 @@ func TestBeyond(t *testing.T) {
 	}
 	require.Equal(t, []string{all[0], all[1], "post_created " + locked, all[2]}, w.home(fans[2]))
 	require.Empty(t, w.differences())
-	require.Len(t, w.each("Users", schema.User(leaver.UserID), func(key string) bool { return strings.HasPrefix(key, "fb|") }), 1)
+	require.Len(t, w.each("Users", schema.User(leaver.UserID), func(key string) bool {
+		return strings.HasPrefix(key, "fb|")
+	}), 1)
 	follow(leaver, false)
 	require.Empty(t, w.home(leaver))
 	_, err := w.people.Block(ctx, star, fans[0].UserID, true)
@@ -356,7 +360,9 @@ func TestDefaultFeed(t *testing.T) {
 			then()
 		}
 	}
-	require.Equal(t, []string{b1, c3, c2, c1}, read(people.Claim{}, func() { w.Pass(time.Second); w.post(bob, posts.Public) }), "posts that come meanwhile are on no page")
+	require.Equal(t, []string{b1, c3, c2, c1},
+		read(people.Claim{}, func() { w.Pass(time.Second); w.post(bob, posts.Public) }),
+		"posts that come meanwhile are on no page")
 	all, err := w.posts.Manage.DefaultUsers(ctx, w.ann)
 	require.NoError(t, err)
 	require.Len(t, all, 3)
@@ -427,7 +433,10 @@ func TestCrashesOfFeeds(t *testing.T) {
 		for range 3 {
 			w.pump(2 * time.Minute)
 		}
-		stored := slices.DeleteFunc(w.traces("post_"), func(row string) bool { return strings.HasPrefix(row, "Lists home|") }) // that come with a follow, or later
+		// that come with a follow, or later
+		stored := slices.DeleteFunc(w.traces("post_"), func(row string) bool {
+			return strings.HasPrefix(row, "Lists home|")
+		})
 		got := fmt.Sprint(w.home(w.ann), w.home(cid), len(stored), len(w.traces("fb|")))
 		if n == 0 {
 			want = got

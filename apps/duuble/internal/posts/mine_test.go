@@ -88,7 +88,10 @@ func TestDeletedPosts(t *testing.T) {
 	bob := w.enter(2)
 	w.people.Admins = []string{duubletest.Number(2)}
 	tea := w.hub(bob, 1)
-	ids := []string{w.post(w.ann, posts.Public), w.post(w.ann, posts.Locked, tea), w.post(w.ann, posts.Public), w.post(w.ann, posts.Public)}
+	ids := []string{
+		w.post(w.ann, posts.Public), w.post(w.ann, posts.Locked, tea),
+		w.post(w.ann, posts.Public), w.post(w.ann, posts.Public),
+	}
 	require.Empty(t, w.deleted(w.ann))
 	for _, id := range ids[:3] {
 		require.NoError(t, w.posts.Delete(ctx, w.ann, id))
@@ -96,13 +99,15 @@ func TestDeletedPosts(t *testing.T) {
 		w.Pass(time.Second)
 	}
 	require.NoError(t, w.posts.RemoveAny(ctx, bob, ids[3]))
-	require.Equal(t, []string{ids[2], ids[1], ids[0]}, w.deleted(w.ann), "not the one that the author cannot bring back")
+	require.Equal(t, []string{ids[2], ids[1], ids[0]}, w.deleted(w.ann),
+		"not the one that the author cannot bring back")
 	require.Empty(t, w.deleted(bob))
 	_, _, err := w.posts.Deleted(ctx, people.Claim{}, "", 10)
 	require.Equal(t, fault.Unauthenticated, fault.Of(err))
 	page, _, err := w.posts.Deleted(ctx, w.ann, "", 10)
 	require.NoError(t, err)
-	require.Equal(t, []any{"Tea?", []posts.HubName{{ID: tea, Name: "Tea"}}, keep}, []any{page[1].Slider.Text, page[1].In, page[1].GoneAt.Sub(page[1].DeletedAt)})
+	require.Equal(t, []any{"Tea?", []posts.HubName{{ID: tea, Name: "Tea"}}, keep},
+		[]any{page[1].Slider.Text, page[1].In, page[1].GoneAt.Sub(page[1].DeletedAt)})
 	require.NoError(t, w.posts.Hubs.Remove(ctx, w.ann, tea, w.ann.UserID))
 	page, _, err = w.posts.Deleted(ctx, w.ann, "", 10)
 	require.NoError(t, err)
@@ -117,7 +122,9 @@ func TestDeletedPosts(t *testing.T) {
 	require.NoError(t, err)
 	w.pump(2 * time.Minute)
 	require.Empty(t, w.differences())
-	require.NotEmpty(t, w.each("Users", "u|"+w.ann.UserID, func(key string) bool { return strings.HasPrefix(key, "pd|") && strings.HasSuffix(key, ids[1]) }))
+	require.NotEmpty(t, w.each("Users", "u|"+w.ann.UserID, func(key string) bool {
+		return strings.HasPrefix(key, "pd|") && strings.HasSuffix(key, ids[1])
+	}))
 	w.Pass(keep)
 	w.ann = w.again(1)
 	require.Empty(t, w.deleted(w.ann))

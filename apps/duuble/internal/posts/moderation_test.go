@@ -87,53 +87,103 @@ func TestWhoModerates(t *testing.T) {
 		may map[string]bool
 		not map[string]fault.Code // by "", or by one of everybody
 	}{
-		"take a post out": {func(ctx context.Context, x *tea, c people.Claim) error {
-			return x.posts.TakeOut(ctx, c, x.hub, x.locked)
-		}, map[string]bool{"chief": true, "boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden}},
-		"put it back": {func(ctx context.Context, x *tea, c people.Claim) error {
-			require.NoError(x.t, x.posts.TakeOut(ctx, x.by["boss"], x.hub, x.locked))
-			return x.posts.PutBack(ctx, c, x.hub, x.locked)
-		}, map[string]bool{"chief": true, "boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden}},
-		"delete a message": {func(ctx context.Context, x *tea, c people.Claim) error {
-			return x.talks.DeleteMessage(ctx, c, x.hub, x.talk, x.message)
-		}, map[string]bool{"author": true, "chief": true, "boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden}},
-		"delete a comment": {func(ctx context.Context, x *tea, c people.Claim) error {
-			return x.posts.DeleteComment(ctx, c, x.locked, x.comment)
-		}, map[string]bool{"author": true}, map[string]fault.Code{"": posts.PostNotFound, "member": hubs.Forbidden, "chief": hubs.Forbidden, "boss": hubs.Forbidden}},
-		"ban a member": {func(ctx context.Context, x *tea, c people.Claim) error {
-			_, err := x.posts.Hubs.Ban(ctx, c, x.hub, x.by["target"].UserID)
-			return err
-		}, map[string]bool{"chief": true, "boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden}},
-		"ban somebody from outside": {func(ctx context.Context, x *tea, c people.Claim) error {
-			_, err := x.posts.Hubs.Ban(ctx, c, x.hub, x.ann.UserID)
-			return err
-		}, map[string]bool{"chief": true, "boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden}},
-		"ban a super_admin": {func(ctx context.Context, x *tea, c people.Claim) error {
-			_, err := x.posts.Hubs.SetRole(ctx, x.by["boss"], x.hub, x.by["target"].UserID, hubs.SuperAdmin)
-			require.NoError(x.t, err)
-			_, err = x.posts.Hubs.Ban(ctx, c, x.hub, x.by["target"].UserID)
-			return err
-		}, map[string]bool{"boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden, "chief": hubs.Forbidden}},
-		"see and end a ban": {func(ctx context.Context, x *tea, c people.Claim) error {
-			b, err := x.posts.Hubs.Ban(ctx, x.by["boss"], x.hub, x.by["target"].UserID)
-			require.NoError(x.t, err)
-			_, err = x.posts.Hubs.Bans(ctx, c, x.hub, "", 10)
-			ended := x.posts.Hubs.EndBan(ctx, c, x.hub, b.ID)
-			require.Equal(x.t, fault.CodeOf(err), fault.CodeOf(ended))
-			return err
-		}, map[string]bool{"chief": true, "boss": true}, map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden}},
-		"report the post": {func(ctx context.Context, x *tea, c people.Claim) error {
-			_, _, err := m(x.world).Report(ctx, c, x.aPost(), "spam", "")
-			return err
-		}, map[string]bool{"member": true, "author": true, "chief": true, "boss": true}, map[string]fault.Code{"": posts.PostNotFound}},
-		"report the comment": {func(ctx context.Context, x *tea, c people.Claim) error {
-			_, _, err := m(x.world).Report(ctx, c, x.aComment(), "spam", "")
-			return err
-		}, map[string]bool{"member": true, "author": true, "chief": true, "boss": true}, map[string]fault.Code{"": posts.PostNotFound}},
-		"report the message": {func(ctx context.Context, x *tea, c people.Claim) error {
-			_, _, err := m(x.world).Report(ctx, c, x.aMessage(), "spam", "")
-			return err
-		}, map[string]bool{"member": true, "author": true, "chief": true, "boss": true}, map[string]fault.Code{"": discussions.DiscussionNotFound}},
+		"take a post out": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				return x.posts.TakeOut(ctx, c, x.hub, x.locked)
+			},
+			map[string]bool{"chief": true, "boss": true},
+			map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden},
+		},
+		"put it back": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				require.NoError(x.t, x.posts.TakeOut(ctx, x.by["boss"], x.hub, x.locked))
+				return x.posts.PutBack(ctx, c, x.hub, x.locked)
+			},
+			map[string]bool{"chief": true, "boss": true},
+			map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden},
+		},
+		"delete a message": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				return x.talks.DeleteMessage(ctx, c, x.hub, x.talk, x.message)
+			},
+			map[string]bool{"author": true, "chief": true, "boss": true},
+			map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden},
+		},
+		"delete a comment": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				return x.posts.DeleteComment(ctx, c, x.locked, x.comment)
+			},
+			map[string]bool{"author": true},
+			map[string]fault.Code{
+				"": posts.PostNotFound, "member": hubs.Forbidden,
+				"chief": hubs.Forbidden, "boss": hubs.Forbidden,
+			},
+		},
+		"ban a member": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				_, err := x.posts.Hubs.Ban(ctx, c, x.hub, x.by["target"].UserID)
+				return err
+			},
+			map[string]bool{"chief": true, "boss": true},
+			map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden},
+		},
+		"ban somebody from outside": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				_, err := x.posts.Hubs.Ban(ctx, c, x.hub, x.ann.UserID)
+				return err
+			},
+			map[string]bool{"chief": true, "boss": true},
+			map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden},
+		},
+		"ban a super_admin": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				_, err := x.posts.Hubs.SetRole(ctx, x.by["boss"], x.hub, x.by["target"].UserID, hubs.SuperAdmin)
+				require.NoError(x.t, err)
+				_, err = x.posts.Hubs.Ban(ctx, c, x.hub, x.by["target"].UserID)
+				return err
+			},
+			map[string]bool{"boss": true},
+			map[string]fault.Code{
+				"": hubs.NotAMember, "member": hubs.Forbidden,
+				"author": hubs.Forbidden, "chief": hubs.Forbidden,
+			},
+		},
+		"see and end a ban": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				b, err := x.posts.Hubs.Ban(ctx, x.by["boss"], x.hub, x.by["target"].UserID)
+				require.NoError(x.t, err)
+				_, err = x.posts.Hubs.Bans(ctx, c, x.hub, "", 10)
+				ended := x.posts.Hubs.EndBan(ctx, c, x.hub, b.ID)
+				require.Equal(x.t, fault.CodeOf(err), fault.CodeOf(ended))
+				return err
+			},
+			map[string]bool{"chief": true, "boss": true},
+			map[string]fault.Code{"": hubs.NotAMember, "member": hubs.Forbidden, "author": hubs.Forbidden},
+		},
+		"report the post": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				_, _, err := m(x.world).Report(ctx, c, x.aPost(), "spam", "")
+				return err
+			},
+			map[string]bool{"member": true, "author": true, "chief": true, "boss": true},
+			map[string]fault.Code{"": posts.PostNotFound},
+		},
+		"report the comment": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				_, _, err := m(x.world).Report(ctx, c, x.aComment(), "spam", "")
+				return err
+			},
+			map[string]bool{"member": true, "author": true, "chief": true, "boss": true},
+			map[string]fault.Code{"": posts.PostNotFound},
+		},
+		"report the message": {
+			func(ctx context.Context, x *tea, c people.Claim) error {
+				_, _, err := m(x.world).Report(ctx, c, x.aMessage(), "spam", "")
+				return err
+			},
+			map[string]bool{"member": true, "author": true, "chief": true, "boss": true},
+			map[string]fault.Code{"": discussions.DiscussionNotFound},
+		},
 		"see reports": {func(ctx context.Context, x *tea, c people.Claim) error {
 			_, err := m(x.world).Reports(ctx, c, manage.Open, "", 10)
 			return err
@@ -266,8 +316,8 @@ func TestTakenOut(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
-// crashes calls run with a hub and another process, to one of whose calls an accident happens, until
-// there is no such call, after least at the earliest.
+// crashes calls run with a hub and another process, to one of whose calls an accident happens,
+// until there is no such call, after least at the earliest.
 func crashes(t *testing.T, least int, run func(x *tea, over *posts.Service, what string)) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -352,7 +402,8 @@ func TestDeletedMessages(t *testing.T) {
 	_, _, err = x.posts.Manage.Report(ctx, member, x.aMessage(), "spam", "")
 	require.Equal(t, discussions.MessageNotFound, fault.CodeOf(err), "it is deleted")
 	require.Equal(t, discussions.MessageNotFound, fault.CodeOf(x.talks.DeleteMessage(ctx, chief, x.hub, x.talk, "x|y")))
-	require.Equal(t, discussions.DiscussionNotFound, fault.CodeOf(x.talks.DeleteMessage(ctx, chief, x.hub, "x", x.message)))
+	require.Equal(t, discussions.DiscussionNotFound,
+		fault.CodeOf(x.talks.DeleteMessage(ctx, chief, x.hub, "x", x.message)))
 
 	// A block keeps no admin away, and others as if nothing were there.
 	_, err = x.people.Block(ctx, x.by["author"], chief.UserID, true)
@@ -416,7 +467,9 @@ func TestBans(t *testing.T) {
 	require.NoError(t, x.posts.Erase(ctx, target.UserID))
 	x.Pass(people.AgainAfter + time.Second)
 	require.NoError(t, x.posts.Purge(ctx))
-	require.Empty(t, slices.DeleteFunc(x.traces(target.UserID), func(key string) bool { return strings.HasPrefix(key, "Admin due|") }))
+	require.Empty(t, slices.DeleteFunc(x.traces(target.UserID), func(key string) bool {
+		return strings.HasPrefix(key, "Admin due|")
+	}))
 	require.Empty(t, x.differences())
 	boss, target = x.again(2), duubletest.SignIn(t, x.people, &x.phone, 6)
 	name := "Anew"
@@ -502,7 +555,8 @@ func TestCrashesOfBans(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, in, what)
 		if err := over.Hubs.EndBan(ctx, x.by["boss"], x.hub, b.ID); err != nil {
-			if err = x.posts.Hubs.EndBan(ctx, x.by["boss"], x.hub, b.ID); fault.CodeOf(err) != hubs.BanNotFound { // it has landed
+			// it has landed
+			if err = x.posts.Hubs.EndBan(ctx, x.by["boss"], x.hub, b.ID); fault.CodeOf(err) != hubs.BanNotFound {
 				require.NoError(t, err, what)
 			}
 		}
@@ -518,9 +572,14 @@ func TestCopies(t *testing.T) {
 	ctx := t.Context()
 	author, member := x.by["author"], x.by["member"]
 	article := strings.Repeat("a", 60_000)
-	long, err := x.posts.Create(ctx, author, posts.Draft{Thought: new("buy this"), Article: &posts.Article{Kind: "text", Text: article}}, "")
+	long, err := x.posts.Create(ctx, author,
+		posts.Draft{Thought: new("buy this"), Article: &posts.Article{Kind: "text", Text: article}}, "")
 	require.NoError(t, err)
-	for _, of := range []manage.Target{{Kind: manage.APost, ID: long.ID}, {Kind: manage.APerson, ID: author.UserID}, {Kind: manage.AHub, ID: x.hub}} {
+	for _, of := range []manage.Target{
+		{Kind: manage.APost, ID: long.ID},
+		{Kind: manage.APerson, ID: author.UserID},
+		{Kind: manage.AHub, ID: x.hub},
+	} {
 		x.Pass(time.Second)
 		_, _, err := x.posts.Manage.Report(ctx, member, of, "spam", "")
 		require.NoError(t, err)
@@ -561,7 +620,9 @@ func TestCopies(t *testing.T) {
 	require.NoError(t, x.posts.Erase(ctx, author.UserID))
 	x.Pass(people.AgainAfter + time.Second)
 	require.NoError(t, x.posts.Purge(ctx))
-	require.Empty(t, slices.DeleteFunc(x.traces(author.UserID), func(key string) bool { return strings.HasPrefix(key, "Admin due|") }))
+	require.Empty(t, slices.DeleteFunc(x.traces(author.UserID), func(key string) bool {
+		return strings.HasPrefix(key, "Admin due|")
+	}))
 	require.Empty(t, x.traces("buy this"))
 	require.Empty(t, x.differences())
 	x.ann = x.again(1)
@@ -589,10 +650,16 @@ func TestDeleteReported(t *testing.T) {
 	}
 	_, err := x.posts.Card(ctx, member, x.locked)
 	require.Equal(t, posts.PostNotFound, fault.CodeOf(err))
-	for _, of := range []manage.Target{{Kind: manage.APerson, ID: x.by["author"].UserID}, {Kind: manage.AHub, ID: x.hub}} {
+	for _, of := range []manage.Target{
+		{Kind: manage.APerson, ID: x.by["author"].UserID},
+		{Kind: manage.AHub, ID: x.hub},
+	} {
 		r, _, err := x.posts.Manage.Report(ctx, member, of, "spam", "")
 		require.NoError(t, err)
-		for _, code := range map[string][]fault.Code{manage.APerson: {manage.NotDeletable}, manage.AHub: {"", ""}}[of.Kind] {
+		for _, code := range map[string][]fault.Code{
+			manage.APerson: {manage.NotDeletable},
+			manage.AHub:    {"", ""},
+		}[of.Kind] {
 			_, err = x.posts.Manage.DeleteReported(ctx, x.ann, r.ID)
 			require.Equal(t, code, fault.CodeOf(err), of.Kind)
 		}
@@ -606,8 +673,8 @@ func TestDeleteReported(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
-// TestDeleteReportedPicture: of a person or a hub managers delete the picture that was reported, and
-// no other one that is there meanwhile.
+// TestDeleteReportedPicture: of a person or a hub managers delete the picture that was reported,
+// and no other one that is there meanwhile.
 func TestDeleteReportedPicture(t *testing.T) {
 	t.Parallel()
 	for _, changed := range []bool{false, true} {
@@ -759,7 +826,9 @@ func TestVerifyFindsModeration(t *testing.T) {
 	x.pump(2 * time.Minute)
 	require.Empty(t, x.differences())
 	for _, key := range []table.Key{
-		{Partition: "h|" + x.hub, Row: "bn|"}, {Partition: "u|" + x.by["target"].UserID, Row: "bn|"}, {Partition: "repa|" + x.by["author"].UserID, Row: "0"},
+		{Partition: "h|" + x.hub, Row: "bn|"},
+		{Partition: "u|" + x.by["target"].UserID, Row: "bn|"},
+		{Partition: "repa|" + x.by["author"].UserID, Row: "0"},
 	} {
 		found := 0
 		for _, name := range duubletest.Tables.All() {
@@ -773,7 +842,8 @@ func TestVerifyFindsModeration(t *testing.T) {
 					require.NoError(t, x.posts.Repair(ctx))
 					require.Empty(t, x.differences(), row.Key)
 				}
-				_, err = x.db.Write(ctx, name, table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
+				_, err = x.db.Write(ctx, name,
+					table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
 				require.NoError(t, err)
 			}
 		}

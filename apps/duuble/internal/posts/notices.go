@@ -32,7 +32,9 @@ type NotificationPage struct {
 }
 
 // Notifications returns those of the caller, the newest first: all, or those that are not read.
-func (s *Service) Notifications(ctx context.Context, c people.Claim, unread bool, after string, limit int) (NotificationPage, error) {
+func (s *Service) Notifications(ctx context.Context, c people.Claim, unread bool, after string,
+	limit int,
+) (NotificationPage, error) {
 	page := NotificationPage{Items: []Notification{}}
 	var until time.Time
 	if _, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
@@ -42,21 +44,25 @@ func (s *Service) Notifications(ctx context.Context, c people.Claim, unread bool
 		return page, err
 	}
 	seen := map[string]Notification{}
-	rows, next, err := lists.Read(ctx, s.Store, s.notices.List(c.UserID), after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
-		var all []Notification
-		for _, row := range rows {
-			n := Notification{Notice: notices.Parse(row)}
-			if n.IsRead = n.Read || !n.At.After(until); n.Type == "" || unread && n.IsRead || s.Now().Sub(n.At) > s.feed.Keep {
-				continue
+	rows, next, err := lists.Read(ctx, s.Store, s.notices.List(c.UserID), after, limit,
+		func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+			var all []Notification
+			for _, row := range rows {
+				n := Notification{Notice: notices.Parse(row)}
+				if n.IsRead = n.Read || !n.At.After(until); n.Type == "" || unread && n.IsRead ||
+					s.Now().Sub(n.At) > s.feed.Keep {
+					continue
+				}
+				all = append(all, n)
 			}
-			all = append(all, n)
-		}
-		all, err := s.visibleNotifications(ctx, c.UserID, all)
-		for _, n := range all {
-			seen[n.ID()] = n
-		}
-		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return seen[row.Row].Type == "" }), err
-	})
+			all, err := s.visibleNotifications(ctx, c.UserID, all)
+			for _, n := range all {
+				seen[n.ID()] = n
+			}
+			return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
+				return seen[row.Row].Type == ""
+			}), err
+		})
 	for _, row := range rows {
 		page.Items = append(page.Items, seen[row.Row])
 	}
@@ -113,7 +119,8 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 			if kind == notices.HubPostCreated {
 				kind = feed.Created
 			}
-			deeds[i], err = s.readDeed(ctx, feed.Activity{Type: kind, Actor: n.Notice.Actor, Post: n.Post, Thing: n.Thing})
+			deeds[i], err = s.readDeed(ctx,
+				feed.Activity{Type: kind, Actor: n.Notice.Actor, Post: n.Post, Thing: n.Thing})
 			return err
 		})
 	}
@@ -170,7 +177,9 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 
 // NewNotifications returns notifications of the caller that are newer than the one with an id, or
 // than an instant if there is no such id, the newest first, up to MostUnread.
-func (s *Service) NewNotifications(ctx context.Context, c people.Claim, id string, since time.Time) ([]Notification, error) {
+func (s *Service) NewNotifications(ctx context.Context, c people.Claim, id string,
+	since time.Time,
+) ([]Notification, error) {
 	var rows []table.Row
 	_, err := s.People.Member(ctx, c, func(ctx context.Context) (err error) {
 		rows, err = s.notices.Newer(ctx, c.UserID, id, since, MostUnread)

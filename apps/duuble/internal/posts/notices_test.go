@@ -67,7 +67,8 @@ func TestNotifications(t *testing.T) {
 	reply := w.say(cid, id, "text", comment)
 	w.say(w.ann, id, "text", "")
 	w.settled()
-	require.Equal(t, []string{"post_commented Person3", "post_commented Person2", "post_voted Person2"}, w.told(w.ann, false))
+	require.Equal(t, []string{"post_commented Person3", "post_commented Person2", "post_voted Person2"},
+		w.told(w.ann, false))
 	require.Equal(t, []string{"post_commented Person3"}, w.told(bob, false), "a reply to a comment of Bob")
 	thought := "x"
 	repost, err := w.posts.Create(ctx, bob, posts.Draft{Source: id, Thought: &thought}, "")
@@ -81,7 +82,8 @@ func TestNotifications(t *testing.T) {
 		require.NoError(t, err)
 		w.settled()
 	}
-	require.Equal(t, []string{"user_followed Person2", "post_shared_to_feed Person2", "post_reposted Person2"}, w.told(w.ann, false)[:3])
+	require.Equal(t, []string{"user_followed Person2", "post_shared_to_feed Person2", "post_reposted Person2"},
+		w.told(w.ann, false)[:3])
 	page, err := w.posts.Notifications(ctx, w.ann, false, "", 20)
 	require.NoError(t, err)
 	require.Len(t, page.Items, 6)
@@ -98,7 +100,8 @@ func TestNotifications(t *testing.T) {
 		require.NoError(t, w.posts.ReadNotification(ctx, w.ann, page.Items[0].ID()))
 	}
 	require.Equal(t, 5, unread(w.ann))
-	require.Equal(t, notices.NotFound, fault.CodeOf(w.posts.ReadNotification(ctx, bob, page.Items[0].ID())), "of another person")
+	require.Equal(t, notices.NotFound, fault.CodeOf(w.posts.ReadNotification(ctx, bob, page.Items[0].ID())),
+		"of another person")
 	require.NoError(t, w.posts.ReadNotification(ctx, w.ann, ""))
 	require.Zero(t, unread(w.ann))
 	require.Empty(t, w.told(w.ann, true))
@@ -192,7 +195,8 @@ func TestMutes(t *testing.T) {
 	require.Equal(t, 2, said())
 	mute(hubs.Mute{Always: true})
 	require.NoError(t, w.posts.Hubs.Remove(ctx, bob, tea, bob.UserID))
-	require.Equal(t, []string{"post_voted Person1", "hub_post_created Person1"}, w.told(bob, false), "of the hub that Bob has left his own post alone")
+	require.Equal(t, []string{"post_voted Person1", "hub_post_created Person1"}, w.told(bob, false),
+		"of the hub that Bob has left his own post alone")
 	_, err = w.posts.Hubs.SetMuted(ctx, bob, tea, hubs.Mute{Always: true})
 	require.Equal(t, hubs.NotAMember, fault.CodeOf(err))
 	w.join(w.ann, tea, 2)
@@ -240,8 +244,10 @@ func TestNotificationsOfHubs(t *testing.T) {
 			requests = append(requests, id)
 		}
 	}
-	require.Equal(t, []string{"hub_join_request_created Person4", "hub_join_request_created Person3"}, w.told(w.ann, false)[:2])
-	require.Equal(t, []string{"hub_join_request_created Person4", "hub_join_request_created Person3"}, w.told(bob, false)[:2])
+	require.Equal(t, []string{"hub_join_request_created Person4", "hub_join_request_created Person3"},
+		w.told(w.ann, false)[:2])
+	require.Equal(t, []string{"hub_join_request_created Person4", "hub_join_request_created Person3"},
+		w.told(bob, false)[:2])
 	_, err = h.Decide(ctx, bob, tea, requests[0], true)
 	require.NoError(t, err)
 	_, err = h.Decide(ctx, bob, tea, requests[2], false)
@@ -260,7 +266,8 @@ func TestNotificationsOfHubs(t *testing.T) {
 	_, err = h.SetRole(ctx, w.ann, tea, bob.UserID, hubs.Member)
 	require.NoError(t, err)
 	w.settled()
-	require.Equal(t, []string{"hub_role_changed Person1", "hub_role_changed Person1"}, w.told(bob, false), "nothing for admins alone")
+	require.Equal(t, []string{"hub_role_changed Person1", "hub_role_changed Person1"},
+		w.told(bob, false), "nothing for admins alone")
 	require.NoError(t, h.Remove(ctx, bob, tea, bob.UserID))
 	w.settled()
 	require.Empty(t, w.told(bob, false))

@@ -74,10 +74,17 @@ func TestUploads(t *testing.T) {
 	ctx, bob := t.Context(), w.enter(2)
 	sum := sha256.Sum256(duubletest.PNG)
 	checksum := hex.EncodeToString(sum[:])
-	said := assets.Asset{Purpose: assets.Profile, Type: "image/png", Size: int64(len(duubletest.PNG)), Checksum: checksum}
+	said := assets.Asset{
+		Purpose: assets.Profile, Type: "image/png",
+		Size: int64(len(duubletest.PNG)), Checksum: checksum,
+	}
 	for name, bad := range map[string]assets.Asset{
-		"no purpose": {Type: "image/png", Size: 1}, "the purpose of reports": {Purpose: "report", Type: "image/png", Size: 1}, "a text": {Purpose: assets.Hub, Type: "text/html", Size: 1},
-		"no bytes": {Purpose: assets.Hub, Type: "image/png"}, "too many bytes": {Purpose: assets.Hub, Type: "image/png", Size: assets.MaxBytes + 1}, "no checksum": {Purpose: assets.Hub, Type: "image/png", Size: 1, Checksum: "ABC"},
+		"no purpose":             {Type: "image/png", Size: 1},
+		"the purpose of reports": {Purpose: "report", Type: "image/png", Size: 1},
+		"a text":                 {Purpose: assets.Hub, Type: "text/html", Size: 1},
+		"no bytes":               {Purpose: assets.Hub, Type: "image/png"},
+		"too many bytes":         {Purpose: assets.Hub, Type: "image/png", Size: assets.MaxBytes + 1},
+		"no checksum":            {Purpose: assets.Hub, Type: "image/png", Size: 1, Checksum: "ABC"},
 	} {
 		_, err := w.shown.Begin(ctx, w.ann, bad)
 		require.Equal(t, fault.Invalid, fault.Of(err), name)
@@ -113,7 +120,10 @@ func TestUploads(t *testing.T) {
 	require.False(t, w.sees(bob, a.ID))
 	require.False(t, w.sees(people.Claim{}, a.ID))
 
-	for name, id := range map[string]string{"none": "x", "another person's": w.upload(bob, assets.Profile), "of another purpose": w.upload(w.ann, assets.Hub)} {
+	for name, id := range map[string]string{
+		"none": "x", "another person's": w.upload(bob, assets.Profile),
+		"of another purpose": w.upload(w.ann, assets.Hub),
+	} {
 		_, err = w.people.SetBasics(ctx, w.ann, people.Basics{Picture: &id})
 		require.Equal(t, fault.Invalid, fault.Of(err), name)
 	}
@@ -146,22 +156,33 @@ func TestHostileUploads(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))))
 		file := b.Bytes()
-		copy(file[16:], []byte{byte(width >> 24), byte(width >> 16), byte(width >> 8), byte(width), byte(height >> 24), byte(height >> 16), byte(height >> 8), byte(height)})
+		copy(file[16:], []byte{
+			byte(width >> 24), byte(width >> 16), byte(width >> 8), byte(width), byte(height >> 24),
+			byte(height >> 16), byte(height >> 8), byte(height),
+		})
 		return file
 	}
 	for name, file := range map[string][]byte{
-		"20,000 by 20,000 pixels": large(20_000, 20_000), "more pixels than a telephone has": large(4000, 4000), "cut": duubletest.PNG[:len(duubletest.PNG)/2],
-		"a signature": []byte("\x89PNG\r\n\x1a\n"), "GIF and a script": []byte("GIF89a/*\x00\x00*/=1;alert(1)//"), "a GIF without a frame": []byte("GIF89a\x20\x4e\x20\x4e\x00\x00\x00;"), "JPEG and a page": []byte("\xff\xd8\xff<html><script>alert(1)</script>"),
+		"20,000 by 20,000 pixels": large(20_000, 20_000), "more pixels than a telephone has": large(4000, 4000),
+		"cut":         duubletest.PNG[:len(duubletest.PNG)/2],
+		"a signature": []byte("\x89PNG\r\n\x1a\n"), "GIF and a script": []byte("GIF89a/*\x00\x00*/=1;alert(1)//"),
+		"a GIF without a frame": []byte("GIF89a\x20\x4e\x20\x4e\x00\x00\x00;"),
+		"JPEG and a page":       []byte("\xff\xd8\xff<html><script>alert(1)</script>"),
 	} {
-		a, err := w.shown.Begin(t.Context(), w.ann, assets.Asset{Purpose: assets.Profile, Type: picture.TypeOf(file), Size: int64(len(file))})
+		a, err := w.shown.Begin(t.Context(), w.ann,
+			assets.Asset{Purpose: assets.Profile, Type: picture.TypeOf(file), Size: int64(len(file))})
 		require.NoError(t, err, name)
 		_, err = w.shown.Fill(t.Context(), w.ann, a.ID, file)
 		require.Equal(t, picture.NotAnImage, fault.CodeOf(err), name)
 	}
-	for name, file := range map[string][]byte{"nothing": nil, "a page": []byte("<html>"), "SVG": []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), "PDF": []byte("%PDF-1.7")} {
+	for name, file := range map[string][]byte{
+		"nothing": nil, "a page": []byte("<html>"),
+		"SVG": []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), "PDF": []byte("%PDF-1.7"),
+	} {
 		_, err := w.shown.Upload(t.Context(), w.ann, assets.Profile, file, "")
 		require.Equal(t, fault.Invalid, fault.Of(err), name)
-		a, err := w.shown.Begin(t.Context(), w.ann, assets.Asset{Purpose: assets.Profile, Type: "image/png", Size: int64(max(len(file), 1))})
+		a, err := w.shown.Begin(t.Context(), w.ann,
+			assets.Asset{Purpose: assets.Profile, Type: "image/png", Size: int64(max(len(file), 1))})
 		require.NoError(t, err, name)
 		_, err = w.shown.Fill(t.Context(), w.ann, a.ID, file)
 		require.Equal(t, assets.Mismatch, fault.CodeOf(err), name)
@@ -237,7 +258,9 @@ func TestSweptPictures(t *testing.T) {
 	require.False(t, w.sees(w.ann, worn), "at once, also for its owner")
 	w.pump(6 * time.Minute)
 	require.Len(t, w.files(), 2)
-	require.True(t, slices.ContainsFunc(w.files(), func(name string) bool { return strings.Contains(name, strings.ToLower(next)) }))
+	require.True(t, slices.ContainsFunc(w.files(), func(name string) bool {
+		return strings.Contains(name, strings.ToLower(next))
+	}))
 	w.face(w.ann, "")
 	require.False(t, w.sees(w.ann, next))
 	w.pump(6 * time.Minute)
@@ -265,7 +288,10 @@ func TestWhoSeesPictures(t *testing.T) {
 	ctx := t.Context()
 	w.people.Admins = []string{duubletest.Number(9)}
 	by := map[string]people.Claim{"guest": {}}
-	for i, name := range []string{"owner", "founder", "member", "follower", "stranger", "blocked", "former", "manager"} {
+	for i, name := range []string{
+		"owner", "founder", "member", "follower", "stranger",
+		"blocked", "former", "manager",
+	} {
 		by[name] = w.enter(2 + i)
 	}
 	owner, founder := by["owner"], by["founder"]
@@ -273,14 +299,17 @@ func TestWhoSeesPictures(t *testing.T) {
 	of, err := w.posts.Hubs.Get(ctx, owner, hub)
 	require.NoError(t, err)
 	pictures := map[string]string{
-		"none": w.upload(owner, assets.Post), "profile": w.upload(owner, assets.Profile), "hub": of.Picture, "public post": w.upload(owner, assets.Post), "locked post": w.upload(owner, assets.Post),
-		"comment": w.upload(owner, assets.Comment), "locked comment": w.upload(owner, assets.Comment), "message": w.upload(owner, assets.Message),
+		"none": w.upload(owner, assets.Post), "profile": w.upload(owner, assets.Profile), "hub": of.Picture,
+		"public post": w.upload(owner, assets.Post), "locked post": w.upload(owner, assets.Post),
+		"comment": w.upload(owner, assets.Comment), "locked comment": w.upload(owner, assets.Comment),
+		"message": w.upload(owner, assets.Message),
 	}
 	w.face(owner, pictures["profile"])
 	media := func(picture string) *posts.Article { return &posts.Article{Kind: "media", Picture: pictures[picture]} }
 	public, err := w.posts.Create(ctx, owner, posts.Draft{Article: media("public post")}, "")
 	require.NoError(t, err)
-	locked, err := w.posts.Create(ctx, owner, posts.Draft{Article: media("locked post"), Visibility: posts.Locked, Hubs: []string{hub}}, "")
+	locked, err := w.posts.Create(ctx, owner,
+		posts.Draft{Article: media("locked post"), Visibility: posts.Locked, Hubs: []string{hub}}, "")
 	require.NoError(t, err)
 	comment, err := w.posts.Comment(ctx, owner, public.ID, posts.Said{Picture: pictures["comment"]}, "", "")
 	require.NoError(t, err)
@@ -298,7 +327,8 @@ func TestWhoSeesPictures(t *testing.T) {
 	everybody := []string{"profile", "hub", "public post", "comment"}
 	inHub := append(slices.Clone(everybody), "locked post", "locked comment", "message")
 	want := map[string][]string{
-		"owner": append(slices.Clone(inHub), "none"), "founder": inHub, "member": inHub, "follower": everybody, "stranger": everybody, "guest": everybody, "former": everybody, "manager": everybody,
+		"owner": append(slices.Clone(inHub), "none"), "founder": inHub, "member": inHub, "follower": everybody,
+		"stranger": everybody, "guest": everybody, "former": everybody, "manager": everybody,
 		"blocked": {"hub"},
 	}
 	holds := func(what string) {
@@ -314,7 +344,11 @@ func TestWhoSeesPictures(t *testing.T) {
 	// What a reporter saw managers see, also after it went.
 	var copies []string
 	for _, target := range []manage.Target{
-		{Kind: manage.APerson, ID: owner.UserID}, {Kind: manage.AHub, ID: hub}, {Kind: manage.APost, ID: locked.ID}, {Kind: manage.AComment, ID: public.ID + "|" + comment.ID}, {Kind: manage.AMessage, ID: hub + "|" + talk + "|" + message.ID},
+		{Kind: manage.APerson, ID: owner.UserID},
+		{Kind: manage.AHub, ID: hub},
+		{Kind: manage.APost, ID: locked.ID},
+		{Kind: manage.AComment, ID: public.ID + "|" + comment.ID},
+		{Kind: manage.AMessage, ID: hub + "|" + talk + "|" + message.ID},
 	} {
 		r, _, err := w.posts.Manage.Report(ctx, by["member"], target, "abuse", "")
 		require.NoError(t, err)
@@ -336,7 +370,9 @@ func TestWhoSeesPictures(t *testing.T) {
 	holds("a member has left")
 	require.NoError(t, w.posts.Delete(ctx, owner, public.ID))
 	for name := range want {
-		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool { return kind == "public post" || kind == "comment" })
+		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool {
+			return kind == "public post" || kind == "comment"
+		})
 	}
 	holds("a post is deleted")
 	_, err = w.posts.Restore(ctx, owner, public.ID)
@@ -350,7 +386,9 @@ func TestWhoSeesPictures(t *testing.T) {
 	require.NoError(t, w.posts.DeleteComment(ctx, owner, public.ID, comment.ID))
 	require.NoError(t, w.talks.DeleteMessage(ctx, founder, hub, talk, message.ID))
 	for name := range want {
-		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool { return kind == "message" || kind == "comment" })
+		want[name] = slices.DeleteFunc(slices.Clone(want[name]), func(kind string) bool {
+			return kind == "message" || kind == "comment"
+		})
 	}
 	holds("a comment and a message are deleted")
 	reported()
@@ -392,7 +430,8 @@ func TestCrashesOfPictures(t *testing.T) {
 			return err
 		},
 		"post": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
-			_, err := s.Create(w.t.Context(), w.ann, posts.Draft{Article: &posts.Article{Kind: "media", Picture: c.ofPost}}, "key")
+			_, err := s.Create(w.t.Context(), w.ann,
+				posts.Draft{Article: &posts.Article{Kind: "media", Picture: c.ofPost}}, "key")
 			return err
 		},
 		"comment": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
@@ -400,14 +439,16 @@ func TestCrashesOfPictures(t *testing.T) {
 			return err
 		},
 		"message": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
-			_, err := discussions.New(s).Say(w.t.Context(), w.ann, c.hub, c.talk, posts.Said{Picture: c.ofMessage}, "", "key")
+			_, err := discussions.New(s).Say(w.t.Context(), w.ann, c.hub, c.talk,
+				posts.Said{Picture: c.ofMessage}, "", "key")
 			return err
 		},
 		"delete message": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
 			return discussions.New(s).DeleteMessage(w.t.Context(), w.ann, c.hub, c.talk, c.message)
 		},
 		"report": func(w *world, s *posts.Service, _ *pictures.Service, c crashing) error {
-			_, _, err := s.Manage.Report(w.t.Context(), w.ann, manage.Target{Kind: manage.AMessage, ID: c.hub + "|" + c.talk + "|" + c.message}, "spam", "")
+			_, _, err := s.Manage.Report(w.t.Context(), w.ann,
+				manage.Target{Kind: manage.AMessage, ID: c.hub + "|" + c.talk + "|" + c.message}, "spam", "")
 			return err
 		},
 	} {
@@ -427,7 +468,8 @@ func TestCrashesOfPictures(t *testing.T) {
 				w.pump(time.Hour)
 				require.Empty(t, w.differences(), "call %d", n)
 				var named []string
-				for row, err := range table.All(t.Context(), w.db, "Names", table.Range{FromPartition: "as|", ToPartition: "as}"}) {
+				for row, err := range table.All(t.Context(), w.db, "Names",
+					table.Range{FromPartition: "as|", ToPartition: "as}"}) {
 					require.NoError(t, err)
 					require.NotEmpty(t, row.Props.Get("attached_to").Str(), "call %d: a picture of nothing stays", n)
 					path := row.Props.Get("gcs_object_path").Str()
@@ -453,10 +495,12 @@ func (w *world) crashing() (c crashing) {
 	w.face(w.ann, w.upload(w.ann, assets.Profile))
 	c.post = w.locked(w.ann, c.hub)
 	c.talk = w.discussed(w.ann, c.hub, c.post)
-	m, err := w.talks.Say(w.t.Context(), w.ann, c.hub, c.talk, posts.Said{Picture: w.upload(w.ann, assets.Message)}, "", "")
+	m, err := w.talks.Say(w.t.Context(), w.ann, c.hub, c.talk,
+		posts.Said{Picture: w.upload(w.ann, assets.Message)}, "", "")
 	require.NoError(w.t, err)
 	c.message = m.ID
-	c.next, c.ofHub, c.ofPost = w.upload(w.ann, assets.Profile), w.upload(w.ann, assets.Hub), w.upload(w.ann, assets.Post)
+	c.next, c.ofHub, c.ofPost = w.upload(w.ann, assets.Profile),
+		w.upload(w.ann, assets.Hub), w.upload(w.ann, assets.Post)
 	c.ofComment, c.ofMessage = w.upload(w.ann, assets.Comment), w.upload(w.ann, assets.Message)
 	return c
 }
@@ -473,8 +517,10 @@ func TestSweepAgainstAttaching(t *testing.T) {
 		w.ann = w.again(1)
 		attached := map[string]error{}
 		attach := func() {
-			attached[named] = w.people.Assets.Attach(ctx, w.ann.UserID, named, assets.Profile, "user|"+w.ann.UserID, "profileAssetId")
-			attached[forgotten] = w.people.Assets.Attach(ctx, w.ann.UserID, forgotten, assets.Hub, "hub|never", "profileAssetId")
+			attached[named] = w.people.Assets.Attach(ctx, w.ann.UserID, named, assets.Profile,
+				"user|"+w.ann.UserID, "profileAssetId")
+			attached[forgotten] = w.people.Assets.Attach(ctx, w.ann.UserID, forgotten, assets.Hub,
+				"hub|never", "profileAssetId")
 		}
 		left := n
 		hook := func(ctx context.Context, c calls.Call) error {

@@ -88,13 +88,16 @@ type Draft struct {
 func (d Draft) checkDraft(now time.Time) error {
 	var b rules.Broken
 	if d.Source == "" {
-		b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText", "give a thought, a slider or an article")
+		b.Add(d.Thought != nil || d.Slider != nil || d.Article != nil, "thoughtText",
+			"give a thought, a slider or an article")
 	} else {
 		b.Add(d.Thought != nil || d.Slider != nil, "thoughtText", "give a thought or a slider of your own")
 	}
 	b.OneOf("visibility", d.Visibility, Visibilities)
-	b.Add(d.Visibility != Public || len(d.Hubs) == 0, "hubIds", "leave them out of a public post, or give another visibility")
-	b.Add(d.Visibility == Public || len(d.Hubs) > 0 && len(d.Hubs) <= MaxTargets, "hubIds", "give 1 to 20 hubs, each once")
+	b.Add(d.Visibility != Public || len(d.Hubs) == 0, "hubIds",
+		"leave them out of a public post, or give another visibility")
+	b.Add(d.Visibility == Public || len(d.Hubs) > 0 && len(d.Hubs) <= MaxTargets, "hubIds",
+		"give 1 to 20 hubs, each once")
 	b.Add(len(slices.Compact(slices.Sorted(slices.Values(d.Hubs)))) == len(d.Hubs), "hubIds", "give each hub once")
 	b.Add(!slices.ContainsFunc(d.Hubs, func(id string) bool { return !schema.IsID(id) }), "hubIds", "give ids of hubs")
 	if d.Thought != nil {
@@ -104,8 +107,10 @@ func (d Draft) checkDraft(now time.Time) error {
 		b.Line("slider.text", d.Slider.Text, 1, MaxSlider)
 		b.Line("slider.leftLabel", d.Slider.LeftLabel, 0, MaxLabel)
 		b.Line("slider.rightLabel", d.Slider.RightLabel, 0, MaxLabel)
-		b.Add(d.Slider.EndsAt.IsZero() || d.Slider.EndsAt.After(now) && d.Slider.EndsAt.Sub(now) <= MaxEnd, "slider.endsAt", "give a time from now on, up to 90 days")
-		b.Add(!d.Slider.EndsWhenAllVoted || d.Visibility == Locked && len(d.Hubs) == 1, "slider.endsWhenAllVoted", "leave it out, or post for the members of one hub alone")
+		b.Add(d.Slider.EndsAt.IsZero() || d.Slider.EndsAt.After(now) && d.Slider.EndsAt.Sub(now) <= MaxEnd,
+			"slider.endsAt", "give a time from now on, up to 90 days")
+		b.Add(!d.Slider.EndsWhenAllVoted || d.Visibility == Locked && len(d.Hubs) == 1, "slider.endsWhenAllVoted",
+			"leave it out, or post for the members of one hub alone")
 	}
 	if a := d.Article; a != nil {
 		b.OneOf("article.kind", a.Kind, Kinds)
@@ -116,9 +121,11 @@ func (d Draft) checkDraft(now time.Time) error {
 				parts++
 			}
 		}
-		b.Add(a.Kind != "mixed" || parts >= 2, "article.kind", "give two of a text, a link and a picture, or another kind")
+		b.Add(a.Kind != "mixed" || parts >= 2, "article.kind",
+			"give two of a text, a link and a picture, or another kind")
 		b.Add(a.Kind != "media" || a.Picture != "", "article.assetId", "give a picture, which you have uploaded")
-		b.Add(a.Picture == "" || a.Kind == "media" || a.Kind == "mixed", "article.assetId", "leave it out, or give the kind media or mixed")
+		b.Add(a.Picture == "" || a.Kind == "media" || a.Kind == "mixed", "article.assetId",
+			"leave it out, or give the kind media or mixed")
 		if a.Text != "" || a.Kind == "text" {
 			b.Add(a.Kind == "text" || a.Kind == "mixed", "article.text", "leave it out, or give the kind mixed")
 			b.Lines("article.text", a.Text, 1, MaxArticle)
@@ -216,23 +223,33 @@ func (p Post) toRows() []table.Row {
 	}
 	rows := []table.Row{{Key: table.Key{Partition: schema.Post(p.ID), Row: postRow}, Props: props}}
 	if a := p.Article; a != nil {
-		props := addTexts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title", a.LinkTitle, "link_description", a.LinkDescription, assetID, a.Picture)
+		props := addTexts(table.Props{{Name: "kind", Value: table.String(a.Kind)}}, "link_url", a.LinkURL, "link_title",
+			a.LinkTitle, "link_description", a.LinkDescription, assetID, a.Picture)
 		begins := *a
 		if begins.cutText(); begins.More {
 			props = append(props, table.Prop{Name: "more", Value: table.Bool(true)})
-			rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: textRow}, Props: textProps(a.Text)})
+			rows = append(rows, table.Row{
+				Key:   table.Key{Partition: schema.Post(p.ID), Row: textRow},
+				Props: textProps(a.Text),
+			})
 		}
-		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: mainRow}, Props: append(props, textProps(begins.Text)...)})
+		rows = append(rows, table.Row{
+			Key:   table.Key{Partition: schema.Post(p.ID), Row: mainRow},
+			Props: append(props, textProps(begins.Text)...),
+		})
 	}
 	target := "created_in_hub"
 	if p.SourceID != "" {
 		target = "repost_to_hub"
 	}
 	for _, hub := range p.createdIn {
-		rows = append(rows, table.Row{Key: table.Key{Partition: schema.Post(p.ID), Row: targetRows + hub}, Props: table.Props{
-			{Name: "target_type", Value: table.String(target)},
-			{Name: "created_at", Value: table.Time(p.CreatedAt)},
-		}})
+		rows = append(rows, table.Row{
+			Key: table.Key{Partition: schema.Post(p.ID), Row: targetRows + hub},
+			Props: table.Props{
+				{Name: "target_type", Value: table.String(target)},
+				{Name: "created_at", Value: table.Time(p.CreatedAt)},
+			},
+		})
 	}
 	return rows
 }
@@ -298,18 +315,25 @@ func parsePost(id string, rows []table.Row) *Post {
 		switch row.Row {
 		case postRow:
 			post = &Post{
-				ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(), Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
-				SourceID: p.Get("source_post_id").Str(), shards: ballot.ShardsOf(p), deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(), removed: p.Get("removed").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
+				ID: id, AuthorID: p.Get("author_id").Str(), CreatedAt: p.Get("created_at").Time(),
+				Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
+				SourceID: p.Get("source_post_id").Str(), shards: ballot.ShardsOf(p),
+				deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(),
+				removed: p.Get("removed").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
 			}
 			if in := p.Get("created_in").Str(); in != "" {
 				post.createdIn = strings.Split(in, ";")
 			}
 			if text := p.Get("slider_text").Str(); text != "" {
-				post.Slider = &Slider{Text: text, LeftLabel: p.Get("left_label").Str(), RightLabel: p.Get("right_label").Str()}
+				post.Slider = &Slider{
+					Text: text, LeftLabel: p.Get("left_label").Str(),
+					RightLabel: p.Get("right_label").Str(),
+				}
 			}
 		case mainRow:
 			article = &Article{
-				Kind: p.Get("kind").Str(), Text: textOf(p), LinkURL: p.Get("link_url").Str(), LinkTitle: p.Get("link_title").Str(), LinkDescription: p.Get("link_description").Str(),
+				Kind: p.Get("kind").Str(), Text: textOf(p), LinkURL: p.Get("link_url").Str(),
+				LinkTitle: p.Get("link_title").Str(), LinkDescription: p.Get("link_description").Str(),
 				Picture: p.Get(assetID).Str(), More: p.Get("more").Bool(),
 			}
 			article.cutText() // of a post that has no textRow, because an older program made it

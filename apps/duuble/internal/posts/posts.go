@@ -68,13 +68,16 @@ const keepActivities = 30 * 24 * time.Hour
 
 // Around is what another room keeps around posts and people, nothing if no room does.
 type Around struct {
-	Forget func(ctx context.Context, post string, hubs []string) error // of a post that goes for good, and the hubs in which it is
-	Disown func(ctx context.Context, user string) error                // of a person whose account goes
+	// of a post that goes for good, and the hubs in which it is
+	Forget func(ctx context.Context, post string, hubs []string) error
+	Disown func(ctx context.Context, user string) error // of a person whose account goes
 
-	Look   func(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error) // at a message that is reported
-	Remove func(ctx context.Context, t manage.Target) error                                // of a message
+	// at a message that is reported
+	Look   func(ctx context.Context, c people.Claim, t manage.Target) (manage.Copy, error)
+	Remove func(ctx context.Context, t manage.Target) error // of a message
 
-	Picture func(ctx context.Context, of string) (string, error) // of a message, by the name of a target without its kind
+	// of a message, by the name of a target without its kind
+	Picture func(ctx context.Context, of string) (string, error)
 }
 
 // New returns the service.
@@ -84,11 +87,21 @@ func New(c Config) *Service {
 		Disown: func(context.Context, string) error { return nil },
 	}}
 	// No longer than Keep, so that feeds have nothing of an account that goes for good.
-	s.Manage = manage.New(manage.Config{Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People, Look: s.lookAt, Remove: s.removeReported})
+	s.Manage = manage.New(manage.Config{
+		Store: c.Store, Tables: c.Tables, Entropy: c.Entropy, People: c.People,
+		Look: s.lookAt, Remove: s.removeReported,
+	})
 	s.notices = notices.New(notices.Config{Store: c.Store, Tables: c.Tables})
-	s.feed = feed.New(feed.Config{Store: c.Store, Tables: c.Tables, Queues: c.Queues, Keep: min(keepActivities, c.People.Keep), Look: s.findAudience, Follows: c.People.Follows, Notices: s.notices, OfHub: c.Hubs.Deliver})
+	s.feed = feed.New(feed.Config{
+		Store: c.Store, Tables: c.Tables, Queues: c.Queues,
+		Keep: min(keepActivities, c.People.Keep), Look: s.findAudience, Follows: c.People.Follows,
+		Notices: s.notices, OfHub: c.Hubs.Deliver,
+	})
 	c.People.Followed = s.feed.Bring
-	c.Hubs.Events = hubs.Events{Begin: s.feed.Begin, Prepare: s.feed.PrepareHub, Forward: s.feed.Forward, Tell: s.notices.Tell}
+	c.Hubs.Events = hubs.Events{
+		Begin: s.feed.Begin, Prepare: s.feed.PrepareHub,
+		Forward: s.feed.Forward, Tell: s.notices.Tell,
+	}
 	c.Hubs.Acts.Posts = func(hub string) lists.List { return lists.List{Table: c.Tables.Lists, Partition: inHub(hub)} }
 	return s
 }
@@ -103,15 +116,24 @@ const (
 )
 
 func (s *Service) postLimit(user string) people.Limit {
-	return people.Limit{Bucket: "post" + user, Size: 24 * time.Hour, Most: s.PostsADay, Code: Limited, Text: "you have posted as often as a person may in a day; wait and try again"}
+	return people.Limit{
+		Bucket: "post" + user, Size: 24 * time.Hour, Most: s.PostsADay, Code: Limited,
+		Text: "you have posted as often as a person may in a day; wait and try again",
+	}
 }
 
 func (s *Service) commentLimit(user string) people.Limit {
-	return people.Limit{Bucket: "comment" + user, Size: 24 * time.Hour, Most: s.CommentsADay, Code: Limited, Text: "you have commented as often as a person may in a day; wait and try again"}
+	return people.Limit{
+		Bucket: "comment" + user, Size: 24 * time.Hour, Most: s.CommentsADay, Code: Limited,
+		Text: "you have commented as often as a person may in a day; wait and try again",
+	}
 }
 
 func (s *Service) voteLimit(user string) people.Limit {
-	return people.Limit{Bucket: "vote" + user, Size: time.Hour, Most: s.VotesAnHour, Code: Limited, Text: "you have voted as often as a person may in an hour; wait and try again"}
+	return people.Limit{
+		Bucket: "vote" + user, Size: time.Hour, Most: s.VotesAnHour, Code: Limited,
+		Text: "you have voted as often as a person may in an hour; wait and try again",
+	}
 }
 
 // readWindow reads the window of a limit.
@@ -131,12 +153,21 @@ func Queues() []string { return []string{QueuePosts, ballot.QueueOutbox, feed.Qu
 // order.
 func (s *Service) Triggers() []function.Trigger {
 	return []function.Trigger{
-		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error { return s.followMessage(ctx, in.Text) }},
-		{Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox, Run: func(ctx context.Context, in function.Invocation) error {
-			return s.Ballot.Deliver(ctx, in.Text)
+		{Name: QueuePosts, Queue: QueuePosts, Run: func(ctx context.Context, in function.Invocation) error {
+			return s.followMessage(ctx, in.Text)
 		}},
-		{Name: feed.Queue, Queue: feed.Queue, Run: func(ctx context.Context, in function.Invocation) error { return s.feed.Deliver(ctx, in.Text) }},
-		{Name: "purge", Schedule: "0 45 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return s.Purge(ctx) }},
+		{
+			Name: ballot.QueueOutbox, Queue: ballot.QueueOutbox,
+			Run: func(ctx context.Context, in function.Invocation) error {
+				return s.Ballot.Deliver(ctx, in.Text)
+			},
+		},
+		{Name: feed.Queue, Queue: feed.Queue, Run: func(ctx context.Context, in function.Invocation) error {
+			return s.feed.Deliver(ctx, in.Text)
+		}},
+		{Name: "purge", Schedule: "0 45 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+			return s.Purge(ctx)
+		}},
 		{Name: "end", Schedule: "0 */5 * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
 			ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 			defer cancel()

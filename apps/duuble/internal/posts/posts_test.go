@@ -45,7 +45,10 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(), luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now)}
+	w := &world{
+		t: t, Clock: repeatable.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), db: memory.NewTables(),
+		luck: repeatable.Seeded(1), blobs: duubletest.Blobs(time.Now),
+	}
 	w.queues = memory.NewQueues(w.Now)
 	require.NoError(t, w.db.Create(t.Context(), duubletest.Tables.All()...))
 	require.NoError(t, w.queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
@@ -63,7 +66,8 @@ func (w *world) over(db table.DB, queues queue.Queues) *posts.Service {
 
 func (w *world) overBlobs(db table.DB, blobs blob.Store, queues queue.Queues) *posts.Service {
 	rows := duubletest.Rows(db, w.Now)
-	return service(w.t, queues, w.luck, duubletest.People(rows, blobs, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
+	return service(w.t, queues, w.luck,
+		duubletest.People(rows, blobs, queues, w.luck, keyring.Ring{make([]byte, 32)}, &w.phone))
 }
 
 // service returns the service of some accounts, over the rows of which it is.
@@ -74,10 +78,15 @@ func service(t *testing.T, queues queue.Queues, luck *repeatable.Luck, accounts 
 	require.NoError(t, err)
 	var s *posts.Service
 	votes := ballot.New(ballot.Config{
-		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: 24 * time.Hour, Entropy: luck,
+		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3,
+		SettleAfter: 24 * time.Hour, Entropy: luck,
 		Follow: func(ctx context.Context, all []ballot.Receipt) error { return s.FollowVotes(ctx, all) },
 	})
-	s = posts.New(posts.Config{Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: luck, People: accounts, Hubs: hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: luck, People: accounts}), Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
+	s = posts.New(posts.Config{
+		Store: rows, Tables: duubletest.Tables, Queues: queues, Entropy: luck, People: accounts,
+		Hubs:   hubs.New(hubs.Config{Store: rows, Tables: duubletest.Tables, Entropy: luck, People: accounts}),
+		Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300,
+	})
 	discussions.New(s)
 	return s
 }
@@ -126,7 +135,9 @@ func (w *world) differences() []string {
 
 func differences(ctx context.Context, s *posts.Service) (all []string, err error) {
 	report := func(what string) { all = append(all, what) }
-	for _, verify := range []func(context.Context, func(string)) (int, error){s.People.VerifyRows, s.VerifyRows, s.Hubs.VerifyRows} {
+	for _, verify := range []func(context.Context, func(string)) (int, error){
+		s.People.VerifyRows, s.VerifyRows, s.Hubs.VerifyRows,
+	} {
 		if _, err := verify(ctx, report); err != nil {
 			return nil, err
 		}
@@ -165,7 +176,10 @@ func (w *world) each(name, partition string, wanted func(key string) bool) (all 
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	thought := "four cups"
-	draft := posts.Draft{Thought: &thought, Slider: &posts.Slider{Text: "Tea?"}, Article: &posts.Article{Kind: "text", Text: strings.Repeat("x", 40_000)}}
+	draft := posts.Draft{
+		Thought: &thought, Slider: &posts.Slider{Text: "Tea?"},
+		Article: &posts.Article{Kind: "text", Text: strings.Repeat("x", 40_000)},
+	}
 	for _, lands := range []bool{false, true} {
 		for _, goesOn := range []bool{false, true} {
 			for _, key := range []string{"", "key"} {

@@ -116,7 +116,8 @@ func TestTwoPuppets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			attacker, reader, shown := attack(t, inHub, rounds)
-			t.Logf("right of %d: the attacker %d, a reader %d; results appeared on %d posts", rounds, attacker, reader, shown)
+			t.Logf("right of %d: the attacker %d, a reader %d; results appeared on %d posts",
+				rounds, attacker, reader, shown)
 			require.Equal(t, rounds, shown, "else nobody could learn anything")
 			if !testing.Short() { // of fewer chance decides
 				require.LessOrEqual(t, attacker, reader+rounds*3/100)

@@ -78,7 +78,8 @@ func (w *world) live() life {
 	thought := "x"
 	_, err = w.posts.Create(ctx, w.ann, posts.Draft{Thought: &thought}, "key")
 	require.NoError(w.t, err)
-	c, err := w.posts.Create(ctx, x.bob, posts.Draft{Visibility: posts.PublicHub, Hubs: []string{x.bobs}, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	c, err := w.posts.Create(ctx, x.bob,
+		posts.Draft{Visibility: posts.PublicHub, Hubs: []string{x.bobs}, Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(w.t, err)
 	x.post = c.ID
 	for _, voter := range []people.Claim{w.ann, x.cid} {
@@ -114,21 +115,29 @@ func (w *world) live() life {
 	require.NoError(w.t, err)
 	w.face(w.ann, w.upload(w.ann, assets.Profile))
 	w.upload(w.ann, assets.Message)
-	pictured, err := w.posts.Create(ctx, w.ann, posts.Draft{Article: &posts.Article{Kind: "media", Picture: w.upload(w.ann, assets.Post)}}, "")
+	pictured, err := w.posts.Create(ctx, w.ann,
+		posts.Draft{Article: &posts.Article{Kind: "media", Picture: w.upload(w.ann, assets.Post)}}, "")
 	require.NoError(w.t, err)
 	shown, err := w.posts.Comment(ctx, w.ann, x.post, posts.Said{Picture: w.upload(w.ann, assets.Comment)}, "", "")
 	require.NoError(w.t, err)
-	sent, err := w.talks.Say(ctx, w.ann, x.bobs, x.kept, posts.Said{Text: "message of Ann", Picture: w.upload(w.ann, assets.Message)}, "", "")
+	sent, err := w.talks.Say(ctx, w.ann, x.bobs, x.kept,
+		posts.Said{Text: "message of Ann", Picture: w.upload(w.ann, assets.Message)}, "", "")
 	require.NoError(w.t, err)
 	w.people.Admins = []string{duubletest.Number(2)}
 	_, err = w.posts.Manage.SetDefaultUser(ctx, x.bob, w.ann.UserID, 1, true)
 	require.NoError(w.t, err)
-	for c, of := range map[people.Claim]manage.Target{w.ann: {Kind: manage.APerson, ID: x.bob.UserID}, x.cid: {Kind: manage.APerson, ID: w.ann.UserID}} {
+	for c, of := range map[people.Claim]manage.Target{
+		w.ann: {Kind: manage.APerson, ID: x.bob.UserID},
+		x.cid: {Kind: manage.APerson, ID: w.ann.UserID},
+	} {
 		_, _, err = w.posts.Manage.Report(ctx, c, of, "spam", "")
 		require.NoError(w.t, err)
 	}
 	for _, of := range []manage.Target{
-		{Kind: manage.AHub, ID: x.tea}, {Kind: manage.APost, ID: pictured.ID}, {Kind: manage.AComment, ID: x.post + "|" + shown.ID}, {Kind: manage.AMessage, ID: x.bobs + "|" + x.kept + "|" + sent.ID},
+		{Kind: manage.AHub, ID: x.tea},
+		{Kind: manage.APost, ID: pictured.ID},
+		{Kind: manage.AComment, ID: x.post + "|" + shown.ID},
+		{Kind: manage.AMessage, ID: x.bobs + "|" + x.kept + "|" + sent.ID},
 	} {
 		_, _, err = w.posts.Manage.Report(ctx, x.bob, of, "spam", "")
 		require.NoError(w.t, err)
@@ -158,7 +167,8 @@ func (w *world) copy() *world {
 		require.NoError(w.t, other.clear(name))
 		for row, err := range table.All(w.t.Context(), w.db, name, table.Range{}) {
 			require.NoError(w.t, err)
-			_, err = other.db.Write(w.t.Context(), name, table.Op{Kind: table.Insert, Row: table.Row{Key: row.Key, Props: row.Props}})
+			_, err = other.db.Write(w.t.Context(), name,
+				table.Op{Kind: table.Insert, Row: table.Row{Key: row.Key, Props: row.Props}})
 			require.NoError(w.t, err)
 		}
 	}
@@ -258,7 +268,8 @@ func (w *world) afterwards(x life, what string) {
 	said, err := w.talks.Messages(ctx, bob, x.bobs, x.kept, "", "", 10)
 	require.NoError(w.t, err, what)
 	require.Len(w.t, said.Items, 2, what)
-	require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, "message of Ann", int64(1)}, []any{said.Items[1].Author, said.Items[1].Text, said.Items[1].Replies}, what)
+	require.Equal(w.t, []any{people.Person{FullName: people.DeletedName}, "message of Ann", int64(1)},
+		[]any{said.Items[1].Author, said.Items[1].Text, said.Items[1].Replies}, what)
 	require.Equal(w.t, []string{"message of Ann", ""}, []string{said.Items[0].Text, said.Items[0].Picture}, what)
 	saved, err := w.talks.Saved(ctx, bob, "", 10)
 	require.NoError(w.t, err, what)
@@ -271,7 +282,8 @@ func (w *world) afterwards(x life, what string) {
 	members, err := w.posts.Hubs.Members(ctx, cid, x.tea, "", "", 10)
 	require.NoError(w.t, err, what)
 	require.Len(w.t, members.Items, 2, what)
-	require.Equal(w.t, []string{hubs.Member, hubs.SuperAdmin}, []string{members.Items[0].Role, members.Items[1].Role}, what)
+	require.Equal(w.t, []string{hubs.Member, hubs.SuperAdmin},
+		[]string{members.Items[0].Role, members.Items[1].Role}, what)
 	require.Equal(w.t, cid.UserID, members.Items[1].Person.ID, "no one was an admin, and Cid came first")
 	open, err := w.posts.Hubs.Get(ctx, bob, x.alone)
 	require.NoError(w.t, err, what)
@@ -299,7 +311,8 @@ func (w *world) afterwards(x life, what string) {
 // signIn signs in by the number of the person i.
 func (w *world) signIn(i int) (people.SignedIn, people.Claim) {
 	w.t.Helper()
-	challenge, err := w.people.RequestCode(w.t.Context(), "sms", duubletest.Number(i), "sign_in", people.Asker{Site: "x"})
+	challenge, err := w.people.RequestCode(w.t.Context(), "sms", duubletest.Number(i),
+		"sign_in", people.Asker{Site: "x"})
 	require.NoError(w.t, err)
 	code, _, _ := strings.Cut(w.phone.Text, " ")
 	in, err := w.people.Verify(w.t.Context(), challenge.ID, code, "")
@@ -366,7 +379,9 @@ func TestPurgeOfAccountsAgainstReturn(t *testing.T) {
 		gone++
 		w.Pass(2 * time.Second)
 		w.purge(n)
-		require.Empty(t, slices.DeleteFunc(w.traces(x.ann.UserID), func(row string) bool { return strings.HasPrefix(row, "Sessions rl|") }), n)
+		require.Empty(t, slices.DeleteFunc(w.traces(x.ann.UserID), func(row string) bool {
+			return strings.HasPrefix(row, "Sessions rl|")
+		}), n)
 		require.Empty(t, w.differences(), n)
 	}
 	require.Positive(t, returned)
@@ -400,7 +415,9 @@ func TestRepairPoints(t *testing.T) {
 				}
 			default:
 				kind = strings.TrimRight(row.Partition, "|0123456789")
-				if kind == "cfg" || kind == "due|asset" && !strings.Contains(row.Row, unused) || strings.HasPrefix(kind, "repk") || kind == "due|settle" || kind == "due|name" || kind == "due|expire" {
+				if kind == "cfg" || kind == "due|asset" && !strings.Contains(row.Row, unused) ||
+					strings.HasPrefix(kind, "repk") || kind == "due|settle" ||
+					kind == "due|name" || kind == "due|expire" {
 					continue
 				}
 				if strings.Contains(row.Row, "|bl|") {
@@ -419,17 +436,22 @@ func TestRepairPoints(t *testing.T) {
 			again, err := w.db.Get(ctx, name, row.Key)
 			require.NoError(t, err)
 			written := func(p table.Prop) bool { return p.Name == "at" } // of package search: when it was written
-			require.ElementsMatch(t, slices.DeleteFunc(row.Props, written), slices.DeleteFunc(again.Props, written), "%s %s", name, row.Key)
+			require.ElementsMatch(t, slices.DeleteFunc(row.Props, written),
+				slices.DeleteFunc(again.Props, written), "%s %s", name, row.Key)
 		}
 	}
-	for _, kind := range []string{"Users br", "Users co", "Users sh", "Users h", "Users jr", "Users w", "Lists pn", "Lists hn", "Lists au", "Lists hf", "Lists pub", "Admin due|purge", "Admin due|tie", "Admin due|hub", "Admin due|account"} {
+	for _, kind := range []string{
+		"Users br", "Users co", "Users sh", "Users h", "Users jr", "Users w", "Lists pn",
+		"Lists hn", "Lists au", "Lists hf", "Lists pub", "Admin due|purge", "Admin due|tie",
+		"Admin due|hub", "Admin due|account",
+	} {
 		require.Positive(t, kinds[kind], kind)
 	}
 }
 
-// TestErase: of an account that is erased no trace stays but in rows that say when something is due,
-// whether the person has left or not, after an
-// accident to any call and a repeat. Others have what is theirs.
+// TestErase: of an account that is erased no trace stays but in rows that say when something is
+// due, whether the person has left or not, after an accident to any call and a repeat. Others have
+// what is theirs.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -578,7 +600,8 @@ func TestWritesWithinAPurge(t *testing.T) {
 	ann, bob := begin.ann, begin.enter(2)
 	hub, other := begin.group(bob, map[int]people.Claim{1: ann}), begin.group(bob, nil)
 	post := begin.locked(ann, hub)
-	shared, err := begin.posts.Create(t.Context(), ann, posts.Draft{Visibility: posts.PublicHub, Hubs: []string{hub}, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	shared, err := begin.posts.Create(t.Context(), ann,
+		posts.Draft{Visibility: posts.PublicHub, Hubs: []string{hub}, Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(t, err)
 	talk := begin.discussed(bob, hub, post)
 	link, err := begin.posts.Hubs.NewLink(t.Context(), bob, other, hubs.MostLasts)
@@ -631,7 +654,9 @@ func TestWritesWithinAPurge(t *testing.T) {
 			t.Parallel()
 			w := begin.copy()
 			w.t = t
-			rival := &calls.Rival{DB: w.db, Before: func(_ string, op table.Op) bool { return strings.HasPrefix(op.Row.Row, c.row) }}
+			rival := &calls.Rival{DB: w.db, Before: func(_ string, op table.Op) bool {
+				return strings.HasPrefix(op.Row.Row, c.row)
+			}}
 			s := w.over(rival, w.queues)
 			rival.Do = func() { require.NoError(t, w.posts.Erase(t.Context(), ann.UserID)) }
 			_ = c.do(s, bob) // which may or may not find that it came too late

@@ -117,7 +117,9 @@ func (s *Service) findPost(ctx context.Context, viewer, id string, blocks bool) 
 }
 
 // Authors reads people, and which of them are hidden from a viewer.
-func (s *Service) Authors(ctx context.Context, viewer string, ids []string) (all map[string]people.Person, hidden map[string]bool, err error) {
+func (s *Service) Authors(ctx context.Context, viewer string,
+	ids []string,
+) (all map[string]people.Person, hidden map[string]bool, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		all, err = s.People.People(ctx, ids)
@@ -131,7 +133,9 @@ func (s *Service) Authors(ctx context.Context, viewer string, ids []string) (all
 
 // authorsOf reads the authors of posts that were found, and others, and takes out those who are
 // hidden from the viewer, and their posts.
-func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen, others ...string) (map[string]people.Person, error) {
+func (s *Service) authorsOf(ctx context.Context, viewer string, all []seen,
+	others ...string,
+) (map[string]people.Person, error) {
 	ids := slices.Clone(others)
 	for _, p := range all {
 		if p.post != nil {
@@ -161,7 +165,9 @@ func (s *Service) cardsOf(ctx context.Context, viewer string, posts []seen) ([]C
 
 // cardsAnd is cards, which reads others at the same time, but for those who are hidden from the
 // viewer.
-func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, others ...string) ([]Card, map[string]people.Person, error) {
+func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen,
+	others ...string,
+) ([]Card, map[string]people.Person, error) {
 	var sources []string
 	for _, p := range posts {
 		if p.post != nil && p.post.SourceID != "" {
@@ -201,7 +207,11 @@ func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen, oth
 		if p.share != nil {
 			p.share.By = sharerOf(authors, p.share)
 		}
-		return &Card{Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted, IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: nameHubs(p.in, names), TakenOut: nameHubs(p.takenFrom(viewer), names)}
+		return &Card{
+			Share: p.share, Post: *p.post, Author: authors[p.post.AuthorID], Result: p.result, Voted: p.voted,
+			IsAuthor: viewer != "" && viewer == p.post.AuthorID, In: nameHubs(p.in, names),
+			TakenOut: nameHubs(p.takenFrom(viewer), names),
+		}
 	}
 	cards := []Card{}
 	for i := range posts {
@@ -494,14 +504,16 @@ func (s *Service) readNewest(ctx context.Context, after string, limit int) (rows
 	}
 	budget := s.Budget()
 	for !budget.Spent() {
-		found, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{Partition: monthOf(at), After: last}, limit+1-len(rows))
+		found, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{Partition: monthOf(at), After: last},
+			limit+1-len(rows))
 		if err != nil {
 			return nil, "", err
 		}
 		if rows = append(rows, found...); len(rows) > limit {
 			return rows[:limit], positionOf(rows[limit-1]), nil
 		}
-		older, _, err := budget.Rows(ctx, s.Tables.Lists, table.Range{FromPartition: monthRows, ToPartition: monthOf(at)}, 1)
+		older, _, err := budget.Rows(ctx, s.Tables.Lists,
+			table.Range{FromPartition: monthRows, ToPartition: monthOf(at)}, 1)
 		if err != nil || len(older) == 0 {
 			return rows, "", err
 		}
@@ -539,8 +551,11 @@ func (s *Service) Of(ctx context.Context, c people.Claim, user, after string, li
 
 // readPostsOf reads rows of the posts of a person, without those that are locked to the viewer:
 // neither the length of a page nor whether there is another one may tell of them.
-func (s *Service) readPostsOf(ctx context.Context, viewer, user, after string, limit int) (rows []table.Row, next string, err error) {
-	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after, limit, s.wantUnlocked(viewer))
+func (s *Service) readPostsOf(ctx context.Context, viewer, user, after string,
+	limit int,
+) (rows []table.Row, next string, err error) {
+	return lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: byAuthor(user)}, after,
+		limit, s.wantUnlocked(viewer))
 }
 
 // wantUnlocked returns those of rows of a list that do not name posts that are locked to a viewer.
@@ -548,7 +563,8 @@ func (s *Service) wantUnlocked(viewer string) lists.Wanted {
 	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
 		var hubs []string
 		for _, row := range rows {
-			if in := row.Props.Get(lockedIn).Str(); in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) {
+			if in := row.Props.Get(lockedIn).Str(); in != "" &&
+				(viewer == "" || viewer != row.Props.Get("author_id").Str()) {
 				hubs = append(hubs, strings.Split(in, ";")...)
 			}
 		}
@@ -559,7 +575,10 @@ func (s *Service) wantUnlocked(viewer string) lists.Wanted {
 		mine, err := s.Hubs.In(ctx, viewer, hubs)
 		return slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
 			in := row.Props.Get(lockedIn).Str()
-			return in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) && !slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool { return slices.Contains(mine, hub) })
+			return in != "" && (viewer == "" || viewer != row.Props.Get("author_id").Str()) &&
+				!slices.ContainsFunc(strings.Split(in, ";"), func(hub string) bool {
+					return slices.Contains(mine, hub)
+				})
 		}), err
 	}
 }
@@ -570,7 +589,8 @@ func (s *Service) InHub(ctx context.Context, c people.Claim, hub, after string, 
 	next := ""
 	_, err := s.Hubs.MustBeIn(ctx, c, hub, func(ctx context.Context) (err error) {
 		if schema.IsID(hub) {
-			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: inHub(hub)}, after, limit, nil)
+			rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Lists, Partition: inHub(hub)}, after,
+				limit, nil)
 		}
 		return err
 	})

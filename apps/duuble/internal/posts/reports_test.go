@@ -45,16 +45,26 @@ func TestReports(t *testing.T) {
 	bob, cid := w.enter(2), w.enter(3)
 	tea := w.hub(cid)
 	locked, open := w.post(cid, posts.Locked, tea), w.post(cid, posts.Public)
-	for _, of := range []manage.Target{{Kind: manage.APost, ID: locked}, {Kind: manage.APost, ID: "../x"}, {Kind: manage.APerson, ID: "x"}, {Kind: manage.AHub, ID: "x"}} {
+	for _, of := range []manage.Target{
+		{Kind: manage.APost, ID: locked},
+		{Kind: manage.APost, ID: "../x"},
+		{Kind: manage.APerson, ID: "x"},
+		{Kind: manage.AHub, ID: "x"},
+	} {
 		_, _, err := m.Report(ctx, bob, of, "spam", "")
 		require.Equal(t, fault.NotFound, fault.Of(err), of)
 	}
 	_, _, err := m.Report(ctx, bob, manage.Target{Kind: manage.APost, ID: open}, "dull", "")
 	require.Equal(t, fault.Invalid, fault.Of(err))
-	_, _, err = m.Report(ctx, bob, manage.Target{Kind: manage.APost, ID: open}, "spam", strings.Repeat("x", manage.MaxDetails+1))
+	_, _, err = m.Report(ctx, bob, manage.Target{Kind: manage.APost, ID: open}, "spam",
+		strings.Repeat("x", manage.MaxDetails+1))
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	var ids []string
-	for _, of := range []manage.Target{{Kind: manage.APost, ID: open}, {Kind: manage.APerson, ID: cid.UserID}, {Kind: manage.AHub, ID: tea}} {
+	for _, of := range []manage.Target{
+		{Kind: manage.APost, ID: open},
+		{Kind: manage.APerson, ID: cid.UserID},
+		{Kind: manage.AHub, ID: tea},
+	} {
 		made, isNew, err := m.Report(ctx, bob, of, "spam", "details")
 		require.NoError(t, err)
 		require.True(t, isNew)

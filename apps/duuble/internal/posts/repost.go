@@ -46,7 +46,8 @@ func (p seen) mayBeReposted() error {
 // mayGoOut returns an error if a post must stay in its hubs.
 func (p seen) mayGoOut() error {
 	if p.post.Visibility == Locked {
-		return fault.Coded(fault.Forbidden, LockedContent, "only the members of its hubs see this post, so it stays there")
+		return fault.Coded(fault.Forbidden, LockedContent,
+			"only the members of its hubs see this post, so it stays there")
 	}
 	return nil
 }
@@ -69,10 +70,15 @@ func (s *Service) reflectRepost(ctx context.Context, p Post) error {
 	}
 	return s.Change(ctx, s.Tables.Posts, func(ctx context.Context) ([]table.Op, error) {
 		source, there, err := s.ofRepost(ctx, p)
-		if err != nil || source == nil || source.purging || there != nil && there.Props.Get("version").Int() >= p.version {
+		if err != nil || source == nil || source.purging ||
+			there != nil && there.Props.Get("version").Int() >= p.version {
 			return nil, err
 		}
-		row := table.Row{Key: p.mirrorKey(), Props: append(p.listProps(), table.Prop{Name: "version", Value: table.Int64(p.version)}, table.Prop{Name: "IsDeleted", Value: table.Bool(!p.isLive())})}
+		row := table.Row{
+			Key: p.mirrorKey(),
+			Props: append(p.listProps(), table.Prop{Name: "version", Value: table.Int64(p.version)},
+				table.Prop{Name: "IsDeleted", Value: table.Bool(!p.isLive())}),
+		}
 		if there != nil {
 			row.ETag = there.ETag
 		}
@@ -90,7 +96,8 @@ func (s *Service) forgetRepost(ctx context.Context, p Post) error {
 		if err != nil || there == nil {
 			return nil, err
 		}
-		return s.recountReposts(ctx, p.SourceID, []table.Op{{Kind: table.Delete, Row: table.Row{Key: there.Key, ETag: there.ETag}}}, false, isCounted(there))
+		return s.recountReposts(ctx, p.SourceID,
+			[]table.Op{{Kind: table.Delete, Row: table.Row{Key: there.Key, ETag: there.ETag}}}, false, isCounted(there))
 	})
 }
 
@@ -131,7 +138,9 @@ func (s *Service) Reposts(ctx context.Context, c people.Claim, id, after string,
 			return err
 		}, func(ctx context.Context) (err error) {
 			if schema.IsID(id) {
-				rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Posts, Partition: schema.Post(id), Prefix: repostRows}, after, limit, s.wantReposts(c.UserID))
+				rows, next, err = lists.Read(ctx, s.Store,
+					lists.List{Table: s.Tables.Posts, Partition: schema.Post(id), Prefix: repostRows}, after,
+					limit, s.wantReposts(c.UserID))
 			}
 			return err
 		})
@@ -150,7 +159,9 @@ func (s *Service) Reposts(ctx context.Context, c people.Claim, id, after string,
 func (s *Service) wantReposts(viewer string) lists.Wanted {
 	unlocked := s.wantUnlocked(viewer)
 	return func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
-		return unlocked(ctx, slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool { return row.Props.Get("IsDeleted").Bool() }))
+		return unlocked(ctx, slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
+			return row.Props.Get("IsDeleted").Bool()
+		}))
 	}
 }
 
@@ -160,7 +171,9 @@ func (s *Service) verifyRepost(ctx context.Context, p Post, report func(string))
 		return nil
 	}
 	source, there, err := s.ofRepost(ctx, p)
-	if err == nil && source != nil && !source.purging && (there == nil || there.Props.Get("version").Int() != p.version || there.Props.Get("IsDeleted").Bool() == p.isLive()) {
+	if err == nil && source != nil && !source.purging &&
+		(there == nil || there.Props.Get("version").Int() != p.version ||
+			there.Props.Get("IsDeleted").Bool() == p.isLive()) {
 		report(fmt.Sprintf("post %s: its original has no row for this repost", p.ID))
 	}
 	return err

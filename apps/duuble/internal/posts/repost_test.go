@@ -19,7 +19,8 @@ import (
 // repost reposts a post, in hubs if there are some.
 func (w *world) repost(c people.Claim, of, visibility string, in ...string) (posts.Card, error) {
 	thought := "about it"
-	return w.posts.Create(w.t.Context(), c, posts.Draft{Source: of, Thought: &thought, Visibility: visibility, Hubs: in}, "")
+	return w.posts.Create(w.t.Context(), c,
+		posts.Draft{Source: of, Thought: &thought, Visibility: visibility, Hubs: in}, "")
 }
 
 // reposted returns the number of reposts of a post and those that a person finds.
@@ -67,14 +68,16 @@ func TestReposts(t *testing.T) {
 		_, err := w.repost(bob, of, posts.Public)
 		require.Equal(t, code, fault.CodeOf(err))
 	}
-	own, err := w.posts.Create(ctx, bob, posts.Draft{Visibility: posts.Locked, Hubs: []string{h.ID}, Slider: &posts.Slider{Text: "Tea?"}}, "")
+	own, err := w.posts.Create(ctx, bob,
+		posts.Draft{Visibility: posts.Locked, Hubs: []string{h.ID}, Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(t, err)
 	refused(posts.LockedContent, own.ID)
 	refused(posts.RepostOfRepost, open.ID)
 	refused(posts.PostNotFound, "nothing")
 	_, err = w.repost(cid, own.ID, posts.Public)
 	require.Equal(t, posts.PostNotFound, fault.CodeOf(err), "to others it is not there")
-	_, err = w.posts.Create(ctx, bob, posts.Draft{Source: made.ID, Article: &posts.Article{Kind: "text", Text: "x"}}, "")
+	_, err = w.posts.Create(ctx, bob,
+		posts.Draft{Source: made.ID, Article: &posts.Article{Kind: "text", Text: "x"}}, "")
 	require.Equal(t, fault.Invalid, fault.Of(err), "it says nothing of its own")
 
 	require.NoError(t, w.posts.Delete(ctx, bob, open.ID))

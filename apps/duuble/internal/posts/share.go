@@ -78,7 +78,8 @@ func (x *Share) toRow() table.Row {
 func parseShare(row table.Row) *Share {
 	p := row.Props
 	x := &Share{
-		ID: lists.ID(row), PostID: strings.TrimPrefix(row.Partition, schema.Post("")), ByID: p.Get("sharer_id").Str(), Note: p.Get("note").Str(), CreatedAt: p.Get("created_at").Time(), etag: row.ETag,
+		ID: lists.ID(row), PostID: strings.TrimPrefix(row.Partition, schema.Post("")), ByID: p.Get("sharer_id").Str(),
+		Note: p.Get("note").Str(), CreatedAt: p.Get("created_at").Time(), etag: row.ETag,
 	}
 	if targets := p.Get("targets").Str(); targets != toFeed {
 		x.Hubs, x.ToHubs = strings.Split(targets, ";"), true
@@ -107,7 +108,10 @@ func (x *Share) listRows() (rows []table.Row) {
 		return nil
 	}
 	for _, partition := range in {
-		rows = append(rows, table.Row{Key: table.Key{Partition: partition, Row: x.keyPart()}, Props: addTexts(table.Props{{Name: sharedPost, Value: table.String(x.PostID)}}, "author_id", x.ByID)})
+		rows = append(rows, table.Row{
+			Key:   table.Key{Partition: partition, Row: x.keyPart()},
+			Props: addTexts(table.Props{{Name: sharedPost, Value: table.String(x.PostID)}}, "author_id", x.ByID),
+		})
 	}
 	return rows
 }
@@ -120,7 +124,9 @@ func (x *Share) byUser() table.Key {
 // Share shares a post into hubs of the caller, or into the caller's own list if there are none. The
 // same key of the same person, sent again within a day, answers with the same share; an empty key
 // is none.
-func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []string, note, key string) (Share, error) {
+func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []string,
+	note, key string,
+) (Share, error) {
 	var b rules.Broken
 	b.Lines("note", note, 0, MaxNote)
 	b.Add(len(in) <= MaxTargets, "hubIds", "give 1 to 20 hubs, each once")
@@ -164,7 +170,10 @@ func (s *Service) Share(ctx context.Context, c people.Claim, post string, in []s
 			return Share{}, err
 		}
 	}
-	x := &Share{ID: id, PostID: post, ByID: u.ID, By: u.Person(), Note: note, ToHubs: len(in) > 0, Hubs: in, CreatedAt: schema.TimeOf(id)}
+	x := &Share{
+		ID: id, PostID: post, ByID: u.ID, By: u.Person(), Note: note, ToHubs: len(in) > 0, Hubs: in,
+		CreatedAt: schema.TimeOf(id),
+	}
 	ctx = s.postOutbox().Begin(ctx)
 	var r queue.Receipt
 	before := []func(context.Context) error{
@@ -237,7 +246,10 @@ func (s *Service) addShare(ctx context.Context, x *Share) error {
 					counts,
 				}}})
 			case isAuthor && !slices.Contains(p.votesIn, hub):
-				ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: table.Props{counts}}})
+				ops = append(ops, table.Op{
+					Kind: table.Merge,
+					Row:  table.Row{Key: key, ETag: table.Any, Props: table.Props{counts}},
+				})
 			}
 		}
 		if len(p.Hubs)+more > MaxPostHubs {
@@ -275,7 +287,9 @@ func (s *Service) Shares(ctx context.Context, c people.Claim, post, after string
 			return err
 		}, func(ctx context.Context) (err error) {
 			if schema.IsID(post) {
-				rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Posts, Partition: schema.Post(post), Prefix: shareRows}, after, limit, s.sharedTo(c.UserID, &mine))
+				rows, next, err = lists.Read(ctx, s.Store,
+					lists.List{Table: s.Tables.Posts, Partition: schema.Post(post), Prefix: shareRows}, after,
+					limit, s.sharedTo(c.UserID, &mine))
 			}
 			return err
 		})

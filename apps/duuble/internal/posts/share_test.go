@@ -102,7 +102,8 @@ func TestShares(t *testing.T) {
 		_, err := w.posts.Share(ctx, c, id, to, "", "")
 		require.Equal(t, code, fault.CodeOf(err))
 	}
-	own, err := w.posts.Create(ctx, bob, posts.Draft{Visibility: posts.Locked, Hubs: in[:1], Slider: &posts.Slider{Text: "Tea?"}}, "")
+	own, err := w.posts.Create(ctx, bob,
+		posts.Draft{Visibility: posts.Locked, Hubs: in[:1], Slider: &posts.Slider{Text: "Tea?"}}, "")
 	require.NoError(t, err)
 	refused(posts.LockedContent, bob, own.ID)
 	refused(posts.LockedContent, bob, own.ID, in[1])

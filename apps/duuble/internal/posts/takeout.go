@@ -103,7 +103,11 @@ func (s *Service) tellTakenOut(ctx context.Context, out change) error {
 		return err
 	}
 	at := target.Props.Get(takenAt).Time()
-	return s.notices.Tell(ctx, p.AuthorID, notices.Notice{Type: notices.PostTakenOut, Actor: out.By, Post: out.Post, Thing: out.TakenFrom + at.Format(time.RFC3339Nano), Hub: out.TakenFrom, At: at})
+	return s.notices.Tell(ctx, p.AuthorID,
+		notices.Notice{
+			Type: notices.PostTakenOut, Actor: out.By, Post: out.Post,
+			Thing: out.TakenFrom + at.Format(time.RFC3339Nano), Hub: out.TakenFrom, At: at,
+		})
 }
 
 func takenOut() error {

@@ -144,23 +144,28 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			}
 			at := rowstore.Descending(p.CreatedAt) + "|" + id
 			for _, list := range p.listPartitions() {
-				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at}, fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
+				if err := there(s.Tables.Lists, table.Key{Partition: list, Row: at},
+					fmt.Sprintf("post %s: it is not in the list %s", id, list)); err != nil {
 					return rows, err
 				}
 			}
 			mirror, unread := s.GetRow(ctx, s.Tables.Users, postOf(p.AuthorID, id))
-			if mirror == nil || mirror.Props.Get("version").Int() != p.version || mirror.Props.Get("IsDeleted").Bool() == p.isLive() {
+			if mirror == nil || mirror.Props.Get("version").Int() != p.version ||
+				mirror.Props.Get("IsDeleted").Bool() == p.isLive() {
 				report(fmt.Sprintf("post %s: its author has no row for it", id))
 			}
 			var isDue *table.Row
 			if unread == nil && !p.isLive() {
-				if isDue, unread = s.GetRow(ctx, s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id)); unread == nil && isDue == nil {
+				if isDue, unread = s.GetRow(ctx, s.Tables.Admin, s.deletedRows().Key(p.deletedAt, id)); unread == nil &&
+					isDue == nil {
 					report(fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
 				}
 			}
 			// An older program has listed none of those that it deleted.
-			if isListed := isDue != nil && isDue.Props.Get(authorOf).Str() != ""; unread == nil && isListed && !p.removed && !s.isGone(p) {
-				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id), fmt.Sprintf("post %s: its author has deleted it, and does not find it", id))
+			if isListed := isDue != nil && isDue.Props.Get(authorOf).Str() != ""; unread == nil &&
+				isListed && !p.removed && !s.isGone(p) {
+				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id),
+					fmt.Sprintf("post %s: its author has deleted it, and does not find it", id))
 			}
 			if unread == nil {
 				unread = s.verifyRepost(ctx, *p, report)
@@ -174,12 +179,14 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			if id == purging || !c.isLive() && s.People.Overdue(c.deletedAt) {
 				continue // Purge may be at it
 			}
-			err = there(s.Tables.Users, c.byAuthor(), fmt.Sprintf("post %s: the author of a comment has no row for it", id))
+			err = there(s.Tables.Users, c.byAuthor(),
+				fmt.Sprintf("post %s: the author of a comment has no row for it", id))
 			if err == nil && c.isLive() {
 				err = noted(id, c.activity())
 			}
 			if err == nil && !c.isLive() {
-				err = there(s.Tables.Admin, s.deletedRows().Key(c.deletedAt, id+"|"+c.ID), fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
+				err = there(s.Tables.Admin, s.deletedRows().Key(c.deletedAt, id+"|"+c.ID),
+					fmt.Sprintf("post %s: a comment was deleted, and no row says when it is due to be removed", id))
 			}
 		case strings.HasPrefix(row.Key.Row, shareRows):
 			if x := parseShare(row); id != purging {
@@ -190,7 +197,9 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 		case strings.HasPrefix(row.Key.Row, voterRows) && row.Props.Get("user_id").Str() == "":
 		case strings.HasPrefix(row.Key.Row, voterRows):
 			v := receiptOf(id, row)
-			err = there(s.Tables.Users, table.Key{Partition: schema.User(v.Voter), Row: voteRows + rowstore.Descending(v.VotedAt) + "|" + id}, fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
+			err = there(s.Tables.Users,
+				table.Key{Partition: schema.User(v.Voter), Row: voteRows + rowstore.Descending(v.VotedAt) + "|" + id},
+				fmt.Sprintf("post %s: a vote is not in the list of its voter", id))
 			if err == nil {
 				err = noted(id, voteActivity(v))
 			}
@@ -217,7 +226,10 @@ func (s *Service) verifyCounts(ctx context.Context, report func(string)) (rows i
 	var counted, said [3]int64 // posts, votes, locked posts
 	check := func() {
 		if counted != said {
-			report(fmt.Sprintf("user %s: %d posts, %d votes and %d locked posts are counted, and there are %d, %d and %d", strings.TrimPrefix(user, schema.User("")), said[0], said[1], said[2], counted[0], counted[1], counted[2]))
+			report(
+				fmt.Sprintf("user %s: %d posts, %d votes and %d locked posts are counted, and there are %d, %d and %d",
+					strings.TrimPrefix(user, schema.User("")), said[0], said[1], said[2],
+					counted[0], counted[1], counted[2]))
 		}
 		counted, said = [3]int64{}, [3]int64{}
 	}

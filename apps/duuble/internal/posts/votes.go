@@ -19,7 +19,9 @@ func noSlider() error {
 }
 
 // Vote casts the caller's vote on a post.
-func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position ballot.Position) (ballot.Receipt, error) {
+func (s *Service) Vote(ctx context.Context, c people.Claim, id string,
+	position ballot.Position,
+) (ballot.Receipt, error) {
 	limit := s.voteLimit(c.UserID)
 	var voted people.Window
 	var p seen
@@ -44,7 +46,10 @@ func (s *Service) Vote(ctx context.Context, c people.Claim, id string, position 
 	}
 	var r ballot.Receipt
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
-		r, err = s.Ballot.Cast(ctx, ballot.Vote{Post: id, Voter: u.ID, Position: position, Hubs: p.counts, Shards: p.post.shards, Ends: p.post.Slider.hasEnd()})
+		r, err = s.Ballot.Cast(ctx, ballot.Vote{
+			Post: id, Voter: u.ID, Position: position, Hubs: p.counts,
+			Shards: p.post.shards, Ends: p.post.Slider.hasEnd(),
+		})
 		return err
 	}, func(ctx context.Context) error {
 		// It does not wait for the vote, nor the vote for it: votes that come at the same time may
@@ -81,7 +86,9 @@ func (s *Service) lookAtSlider(viewer, id string, p *seen) func(context.Context)
 // lookAtEnded is findPost, and counts the votes first if their end has come.
 func (s *Service) lookAtEnded(ctx context.Context, viewer, id string, blocks bool) (seen, error) {
 	p, err := s.findPost(ctx, viewer, id, blocks)
-	if err != nil || p.post == nil || p.post.End.Counted || !p.post.End.HasCome(s.Now()) || s.Ballot.EndPost(ctx, id) != nil { // else the timer does it
+	// else the timer does it
+	if err != nil || p.post == nil || p.post.End.Counted || !p.post.End.HasCome(s.Now()) ||
+		s.Ballot.EndPost(ctx, id) != nil {
 		return p, err
 	}
 	return s.findPost(ctx, viewer, id, blocks)
@@ -137,10 +144,14 @@ const voteRows = "uv|"
 func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error {
 	return rowstore.Each(ctx, len(votes), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		v := votes[i]
-		err := s.People.Reflect(ctx, people.Mirror{User: v.Voter, Row: voteRows + rowstore.Descending(v.VotedAt) + "|" + v.Post, Version: 1, Live: true, Column: "votes_cast_count", Props: table.Props{
-			{Name: "post_id", Value: table.String(v.Post)},
-			{Name: "voted_at", Value: table.Time(v.VotedAt)},
-		}})
+		err := s.People.Reflect(ctx,
+			people.Mirror{
+				User: v.Voter, Row: voteRows + rowstore.Descending(v.VotedAt) + "|" + v.Post, Version: 1,
+				Live: true, Column: "votes_cast_count", Props: table.Props{
+					{Name: "post_id", Value: table.String(v.Post)},
+					{Name: "voted_at", Value: table.Time(v.VotedAt)},
+				},
+			})
 		if err != nil {
 			return err
 		}
@@ -159,10 +170,13 @@ type Cast struct {
 
 // Votes returns on what the caller has voted, the newest first, without posts that the caller may
 // not see any more. The list follows the votes by some seconds.
-func (s *Service) Votes(ctx context.Context, c people.Claim, after string, limit int) (all []Cast, next string, err error) {
+func (s *Service) Votes(ctx context.Context, c people.Claim, after string,
+	limit int,
+) (all []Cast, next string, err error) {
 	var rows []table.Row
 	_, err = s.People.Member(ctx, c, func(ctx context.Context) (err error) {
-		rows, next, err = lists.Read(ctx, s.Store, lists.List{Table: s.Tables.Users, Partition: schema.User(c.UserID), Prefix: voteRows}, after, limit, nil)
+		rows, next, err = lists.Read(ctx, s.Store,
+			lists.List{Table: s.Tables.Users, Partition: schema.User(c.UserID), Prefix: voteRows}, after, limit, nil)
 		return err
 	})
 	if err != nil {

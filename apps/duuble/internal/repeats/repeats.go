@@ -62,7 +62,8 @@ func (k Keys) IDFor(ctx context.Context, user, key string, body any, id string) 
 		if row != nil {
 			if k.Now().Sub(row.Props.Get("created_at").Time()) < lasts {
 				if row.Props.Get("body").Str() != hash(string(text)) {
-					return nil, fault.Coded(fault.Invalid, Mismatch, "this Idempotency-Key was sent with something else; send another key")
+					return nil, fault.Coded(fault.Invalid, Mismatch,
+						"this Idempotency-Key was sent with something else; send another key")
 				}
 				first = row.Props.Get("id").Str()
 				return nil, nil
@@ -78,7 +79,8 @@ func (k Keys) IDFor(ctx context.Context, user, key string, body any, id string) 
 // longer than a day, so that many rows of the range are due.
 func (k Keys) Forget(ctx context.Context) error {
 	var failed rowstore.Failures
-	for row, err := range table.All(ctx, k.DB, k.Table, table.Range{FromPartition: partitions, ToPartition: table.After(partitions)}) {
+	for row, err := range table.All(ctx, k.DB, k.Table,
+		table.Range{FromPartition: partitions, ToPartition: table.After(partitions)}) {
 		if err == nil && k.Now().Sub(row.Props.Get("created_at").Time()) >= lasts {
 			err = k.RemoveRow(ctx, k.Table, row)
 		}

@@ -55,7 +55,9 @@ func (b *Broken) Line(member, s string, least, most int) {
 
 // Lines holds a text to most characters, of which readers see some. It may have line breaks.
 func (b *Broken) Lines(member, s string, least, most int) {
-	b.text(member, s, least, most, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }, func(s string) (fault.Code, string) {
+	b.text(member, s, least, most, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+	}, func(s string) (fault.Code, string) {
 		if s == "" || legible.Visible(s) {
 			return "", ""
 		}
@@ -63,7 +65,9 @@ func (b *Broken) Lines(member, s string, least, most int) {
 	})
 }
 
-func (b *Broken) text(member, s string, least, most int, bad func(rune) bool, hidden func(string) (fault.Code, string)) {
+func (b *Broken) text(member, s string, least, most int, bad func(rune) bool,
+	hidden func(string) (fault.Code, string),
+) {
 	n := Len(s)
 	switch {
 	case least > 0 && strings.TrimSpace(s) == "" || n > most:

@@ -186,12 +186,17 @@ func (x Index) rowKey(word, id string) table.Key {
 // listRow is the row by which a thing is found.
 func (x Index) listRow(id, word string, words []string, at time.Time) table.Row {
 	return table.Row{Key: x.rowKey(word, id), Props: table.Props{
-		{Name: "word", Value: table.String(word)}, {Name: "words", Value: table.String(strings.Join(words, " "))}, {Name: "at", Value: table.Time(at)},
+		{Name: "word", Value: table.String(word)},
+		{Name: "words", Value: table.String(strings.Join(words, " "))},
+		{Name: "at", Value: table.Time(at)},
 	}}
 }
 
 func (x Index) ownRow(id, word string, at time.Time) table.Row {
-	return table.Row{Key: table.Key{Partition: x.Partition(id), Row: Rows + encodeWord(word)}, Props: table.Props{{Name: "word", Value: table.String(word)}, {Name: "at", Value: table.Time(at)}}}
+	return table.Row{
+		Key:   table.Key{Partition: x.Partition(id), Row: Rows + encodeWord(word)},
+		Props: table.Props{{Name: "word", Value: table.String(word)}, {Name: "at", Value: table.Time(at)}},
+	}
 }
 
 // Before writes the rows of the words that a change gives a thing. A thing that has words already
@@ -275,7 +280,8 @@ func (x Index) Want(id string, words []string, do func(name string, row table.Ro
 
 // Strays calls report for each row by which a thing would be found that does not know of it.
 func (x Index) Strays(ctx context.Context, report func(id string)) error {
-	for row, err := range table.All(ctx, x.DB, x.Lists, table.Range{FromPartition: x.Begin, ToPartition: table.After(x.Begin)}) {
+	for row, err := range table.All(ctx, x.DB, x.Lists,
+		table.Range{FromPartition: x.Begin, ToPartition: table.After(x.Begin)}) {
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}
@@ -293,20 +299,25 @@ func (x Index) Strays(ctx context.Context, report func(id string)) error {
 
 // Find returns the ids of up to limit things after a position, in the order of the words by which a
 // query finds them. see returns the words of those of some things that there are for the reader.
-func (x Index) Find(ctx context.Context, q Query, after string, limit int, see func(ctx context.Context, ids []string) (map[string][]string, error)) (ids []string, next string, err error) {
+func (x Index) Find(ctx context.Context, q Query, after string, limit int,
+	see func(ctx context.Context, ids []string) (map[string][]string, error),
+) (ids []string, next string, err error) {
 	l := lists.List{Table: x.Lists, Partition: x.Begin + encodeWord(firstRunes(q.from, 2)), Prefix: encodeWord(q.from)}
-	rows, next, err := lists.Read(ctx, x.Store, l, after, limit, func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
-		found := func(row table.Row, words []string) bool { return q.bestWord(words) == row.Props.Get("word").Str() }
-		rows = slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
-			return !found(row, strings.Fields(row.Props.Get("words").Str()))
+	rows, next, err := lists.Read(ctx, x.Store, l, after, limit,
+		func(ctx context.Context, rows []table.Row) ([]table.Row, error) {
+			found := func(row table.Row, words []string) bool {
+				return q.bestWord(words) == row.Props.Get("word").Str()
+			}
+			rows = slices.DeleteFunc(slices.Clone(rows), func(row table.Row) bool {
+				return !found(row, strings.Fields(row.Props.Get("words").Str()))
+			})
+			some := make([]string, len(rows))
+			for i, row := range rows {
+				some[i] = lists.ID(row)
+			}
+			there, err := see(ctx, some)
+			return slices.DeleteFunc(rows, func(row table.Row) bool { return !found(row, there[lists.ID(row)]) }), err
 		})
-		some := make([]string, len(rows))
-		for i, row := range rows {
-			some[i] = lists.ID(row)
-		}
-		there, err := see(ctx, some)
-		return slices.DeleteFunc(rows, func(row table.Row) bool { return !found(row, there[lists.ID(row)]) }), err
-	})
 	for _, row := range rows {
 		ids = append(ids, lists.ID(row))
 	}

@@ -142,7 +142,8 @@ func (st *Stream) Write(w io.Writer, data func(posts.Notification) (string, erro
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(w, "id: %s\nevent: notification\ndata: %s\n\n", n.ID(), strings.ReplaceAll(text, "\n", "\ndata: "))
+		_, _ = fmt.Fprintf(w, "id: %s\nevent: notification\ndata: %s\n\n", n.ID(),
+			strings.ReplaceAll(text, "\n", "\ndata: "))
 	}
 	return nil
 }

@@ -74,7 +74,9 @@ func (s *web) pages() {
 	})
 	s.handle("POST "+Prefix+"/posts/{id}/restore", member, s.restorePost)
 	s.route("POST "+Prefix+"/posts/{id}/comments", member, maxUpload, s.comment)
-	s.handle("GET "+Prefix+"/posts/{id}/comments/{comment}", anyone, func(r *request) error { return s.replies(r, nil) })
+	s.handle("GET "+Prefix+"/posts/{id}/comments/{comment}", anyone, func(r *request) error {
+		return s.replies(r, nil)
+	})
 	s.route("POST "+Prefix+"/posts/{id}/comments/{comment}", member, maxUpload, s.comment)
 	s.handle("POST "+Prefix+"/posts/{id}/comments/{comment}/delete", member, s.deleteComment)
 	s.handle("GET "+Prefix+"/users/{name}", anyone, s.profile)
@@ -127,14 +129,21 @@ type codeBody struct {
 
 func (s *web) codePage(r *request) error {
 	q := r.URL.Query()
-	return s.render(r, http.StatusOK, page{Name: "code", Title: "Enter the code", Body: codeBody{q.Get("challenge"), s.site.Back(q.Get("back")), s.Printed}})
+	return s.render(r, http.StatusOK,
+		page{
+			Name: "code", Title: "Enter the code",
+			Body: codeBody{q.Get("challenge"), s.site.Back(q.Get("back")), s.Printed},
+		})
 }
 
 func (s *web) code(r *request) error {
 	to := s.site.Back(r.form("back"))
 	in, err := s.People.Verify(r.Context(), r.form("challenge"), r.form("code"), session.Device(r.UserAgent()))
 	if err != nil {
-		return s.refused(r, page{Name: "code", Title: "Enter the code", Body: codeBody{r.form("challenge"), to, s.Printed}}, err)
+		return s.refused(r, page{
+			Name: "code", Title: "Enter the code",
+			Body: codeBody{r.form("challenge"), to, s.Printed},
+		}, err)
 	}
 	keepSession(r, in.Tokens)
 	cookies.Keep(r.w, r.Request, deviceCookie, in.Device, people.DeviceFor)
@@ -189,7 +198,8 @@ func (s *web) welcome(r *request) error {
 	err := b.Err()
 	if err == nil {
 		username, name, bio := r.form("username"), r.form("fullName"), r.form("bio")
-		_, err = s.People.SetBasics(r.Context(), r.claim, people.Basics{Username: &username, FullName: &name, Bio: &bio})
+		_, err = s.People.SetBasics(r.Context(), r.claim,
+			people.Basics{Username: &username, FullName: &name, Bio: &bio})
 	}
 	if err == nil {
 		_, err = s.People.AcceptTerms(r.Context(), r.claim, termsVersion, termsVersion)
@@ -222,7 +232,10 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "Your account", Body: meBody{me, sessions, manages}, Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}, "picture": {me.Picture}}}
+	p := page{
+		Name: "me", Title: "Your account", Body: meBody{me, sessions, manages},
+		Form: url.Values{"fullName": {me.FullName}, "bio": {me.Bio}, "picture": {me.Picture}},
+	}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}

@@ -101,8 +101,8 @@ func TestWordsOfPositions(t *testing.T) {
 	}
 }
 
-// TestParts: the form for a post shows one part, and keeps what was typed where it is refused, which
-// it shows with its errors.
+// TestParts: the form for a post shows one part, and keeps what was typed where it is refused,
+// which it shows with its errors.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,8 +154,8 @@ func TestPostsOfOneself(t *testing.T) {
 	require.Contains(t, w.visit("GET", "/app/users/ann_1", "").Body.String(), "1 public post ·")
 }
 
-// TestCallsOfLists: a list of questions costs what one of thoughts does, because a card always reads
-// whether its reader has voted. A vote in a list reads the post once more.
+// TestCallsOfLists: a list of questions costs what one of thoughts does, because a card always
+// reads whether its reader has voted. A vote in a list reads the post once more.
 func TestCallsOfLists(t *testing.T) {
 	t.Parallel()
 	calls := func(w *world, method, path, form string) int64 {

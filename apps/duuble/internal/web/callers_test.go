@@ -58,15 +58,23 @@ func TestCallers(t *testing.T) {
 			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
 		},
 		Read: request("GET", "/app/me"), Write: request("POST", "/app/compose"), Body: 640 << 10,
-		Entry:     []func(io.Reader) *http.Request{request("POST", "/app/sign-in"), request("POST", "/app/sign-in/code")},
+		Entry: []func(io.Reader) *http.Request{
+			request("POST", "/app/sign-in"),
+			request("POST", "/app/sign-in/code"),
+		},
 		EntryBody: 640 << 10,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: cookie("made.up.token~dr_x")},
-			{Name: "an access token with a wrong signature", Sign: cookie(access[:len(access)-4] + "AAAA~" + refresh[:len(refresh)-4] + "aaaa")},
+			{
+				Name: "an access token with a wrong signature",
+				Sign: cookie(access[:len(access)-4] + "AAAA~" + refresh[:len(refresh)-4] + "aaaa"),
+			},
 			{Name: "the cookie of a session that has ended", Sign: cookie(ended)},
 			{Name: "the cookie of a session whose access token is over", Renews: true, Sign: cookie(over)},
-			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) { cookie(sessions[i%10])(r, i) }},
+			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) {
+				cookie(sessions[i%10])(r, i)
+			}},
 			{Name: "a member", IsMember: true, Sign: cookie(sessions[0])},
 		},
 	})

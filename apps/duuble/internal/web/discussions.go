@@ -27,7 +27,9 @@ func (s *web) discussionPages() {
 	s.handle("GET "+path+"/{discussion}/lines", member, s.lines)
 	s.handle("GET "+path+"/{discussion}/messages/{message}/lines", member, s.lines)
 	s.handle("POST "+path+"/{discussion}/saved", member, s.keepDiscussion)
-	s.handle("GET "+path+"/{discussion}/messages/{message}", member, func(r *request) error { return s.discussion(r, r.PathValue("message"), nil) })
+	s.handle("GET "+path+"/{discussion}/messages/{message}", member, func(r *request) error {
+		return s.discussion(r, r.PathValue("message"), nil)
+	})
 	s.route("POST "+path+"/{discussion}/messages/{message}", member, maxUpload, s.say)
 	s.handle("GET "+Prefix+"/me/saved", member, s.saved)
 }
@@ -48,9 +50,10 @@ func (s *web) discussions(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.discussionList(r, "Discussions in "+h.Name, &h, func(after string) (hubs.Page[discussions.Discussion], error) {
-		return s.Discussions.List(r.Context(), r.claim, h.ID, after, perPage)
-	})
+	return s.discussionList(r, "Discussions in "+h.Name, &h,
+		func(after string) (hubs.Page[discussions.Discussion], error) {
+			return s.Discussions.List(r.Context(), r.claim, h.ID, after, perPage)
+		})
 }
 
 func (s *web) saved(r *request) error {
@@ -59,7 +62,9 @@ func (s *web) saved(r *request) error {
 	})
 }
 
-func (s *web) discussionList(r *request, title string, h *hubs.Hub, read func(after string) (hubs.Page[discussions.Discussion], error)) error {
+func (s *web) discussionList(r *request, title string, h *hubs.Hub,
+	read func(after string) (hubs.Page[discussions.Discussion], error),
+) error {
 	after, err := position(r)
 	if err != nil {
 		return err
@@ -68,7 +73,8 @@ func (s *web) discussionList(r *request, title string, h *hubs.Hub, read func(af
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "discussions", Title: title, Body: discussionsBody{h, all.Items, more(r.URL.Path, all.Next)}})
+	return s.render(r, http.StatusOK,
+		page{Name: "discussions", Title: title, Body: discussionsBody{h, all.Items, more(r.URL.Path, all.Next)}})
 }
 
 // discuss begins the discussion of a post, or shows the one that is there.
@@ -98,7 +104,8 @@ type discussionBody struct {
 // readLines reads messages of a discussion, or replies to one of its messages, and renders them.
 func (s *web) readLines(r *request, path, root, after string) (b discussionBody, err error) {
 	hub := r.PathValue("id")
-	if b.MessagePage, err = s.Discussions.Messages(r.Context(), r.claim, hub, r.PathValue("discussion"), root, after, perPage); err != nil {
+	if b.MessagePage, err = s.Discussions.Messages(r.Context(), r.claim, hub, r.PathValue("discussion"), root,
+		after, perPage); err != nil {
 		return b, err
 	}
 	managed, err := s.Hubs.Managed(r.Context(), r.claim.UserID, []string{hub})

@@ -22,7 +22,8 @@ type homeBody struct {
 
 // did are the words for what a person did, after the name of the person.
 var did = map[string]string{
-	feed.Created: "posted", feed.Reposted: "reposted", feed.Voted: "voted", feed.Commented: "commented", feed.SharedToFeed: "shared", feed.SharedToHub: "shared in a hub",
+	feed.Created: "posted", feed.Reposted: "reposted", feed.Voted: "voted", feed.Commented: "commented",
+	feed.SharedToFeed: "shared", feed.SharedToHub: "shared in a hub",
 }
 
 // home shows what is in the home of a person, or the default feed to a guest. Where there is
@@ -101,7 +102,10 @@ func (s *web) admin(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "admin", Title: "Manage Duuble", Body: adminBody{all, open.Items, more(path, open.Next)}, Form: url.Values{"displayOrder": {strconv.Itoa(len(all) + 1)}}}
+	p := page{
+		Name: "admin", Title: "Manage Duuble", Body: adminBody{all, open.Items, more(path, open.Next)},
+		Form: url.Values{"displayOrder": {strconv.Itoa(len(all) + 1)}},
+	}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -110,14 +114,18 @@ func (s *web) admin(r *request, refused error) error {
 
 // chooseDefault puts a person into the default feed.
 func (s *web) chooseDefault(r *request) error {
-	p, err := s.People.ProfileByName(r.Context(), r.claim, strings.TrimPrefix(strings.TrimSpace(r.form("username")), "@"))
+	p, err := s.People.ProfileByName(r.Context(), r.claim,
+		strings.TrimPrefix(strings.TrimSpace(r.form("username")), "@"))
 	if err == nil {
 		order, _ := strconv.Atoi(r.form("displayOrder")) // a text that is no number is refused as 0
 		_, err = s.Posts.Manage.SetDefaultUser(r.Context(), r.claim, p.ID, order, true)
 	}
 	if err != nil {
 		if fault.CodeOf(err) == people.UserNotFound {
-			err = &fault.Error{Kind: fault.Invalid, Text: "the request breaks the rules named here", Fields: []fault.Field{{Name: "body.username", Message: "there is no such person"}}}
+			err = &fault.Error{
+				Kind: fault.Invalid, Text: "the request breaks the rules named here",
+				Fields: []fault.Field{{Name: "body.username", Message: "there is no such person"}},
+			}
 		}
 		return s.admin(r, err)
 	}

@@ -88,7 +88,11 @@ func (s *web) newHub(r *request) error {
 	picture, err := s.sentPicture(r, assets.Hub)
 	var h hubs.Hub
 	if err == nil {
-		h, err = s.Hubs.Create(r.Context(), r.claim, hubs.Draft{Name: r.form("name"), Description: lines(r.form("description")), Link: strings.TrimSpace(r.form("customLink")), Picture: picture})
+		h, err = s.Hubs.Create(r.Context(), r.claim,
+			hubs.Draft{
+				Name: r.form("name"), Description: lines(r.form("description")),
+				Link: strings.TrimSpace(r.form("customLink")), Picture: picture,
+			})
 	}
 	if err != nil {
 		return s.refused(r, page{Name: "new-hub", Title: "New hub"}, err)
@@ -281,7 +285,10 @@ func (s *web) members(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "members", Title: "Members of " + h.Name, Body: membersBody{h, all.Items, more(r.URL.Path, all.Next)}}
+	p := page{
+		Name: "members", Title: "Members of " + h.Name,
+		Body: membersBody{h, all.Items, more(r.URL.Path, all.Next)},
+	}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -324,7 +331,11 @@ func (s *web) requests(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "requests", Title: "Who asks to join " + h.Name, Body: requestsBody{h, all.Items, more(r.URL.Path, all.Next)}})
+	return s.render(r, http.StatusOK,
+		page{
+			Name: "requests", Title: "Who asks to join " + h.Name,
+			Body: requestsBody{h, all.Items, more(r.URL.Path, all.Next)},
+		})
 }
 
 func (s *web) decide(r *request) error {

@@ -29,8 +29,8 @@ func (w *world) as(number, username string) (back func()) {
 	return func() { w.cookies = mine }
 }
 
-// TestInvitationPages: a page of a hub lists invitations and links, and takes them back: the address
-// of one that is cancelled, sent again or revoked leads nowhere.
+// TestInvitationPages: a page of a hub lists invitations and links, and takes them back: the
+// address of one that is cancelled, sent again or revoked leads nowhere.
 func TestInvitationPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

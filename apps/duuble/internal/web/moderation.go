@@ -36,7 +36,9 @@ func (s *web) moderationPages() {
 		goOn(r, Prefix+"/admin?done=removed")
 		return nil
 	})
-	s.handle("GET "+Prefix+"/admin/users/{id}/suspension", member, func(r *request) error { return s.suspension(r, nil) })
+	s.handle("GET "+Prefix+"/admin/users/{id}/suspension", member, func(r *request) error {
+		return s.suspension(r, nil)
+	})
 	s.handle("POST "+Prefix+"/admin/users/{id}/suspension", member, s.suspend)
 }
 
@@ -48,7 +50,8 @@ func (s *web) takeOut(r *request) error {
 	if err := s.Posts.TakeOut(r.Context(), r.claim, hub, post); err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "taken-out", Title: "The post is out of the hub", Body: takenOutBody{hub, post}})
+	return s.render(r, http.StatusOK,
+		page{Name: "taken-out", Title: "The post is out of the hub", Body: takenOutBody{hub, post}})
 }
 
 func (s *web) deleteMessage(r *request) error {
@@ -80,7 +83,8 @@ func (s *web) bans(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "bans", Title: "Banned from " + h.Name, Body: bansBody{h, all.Items, more(r.URL.Path, all.Next)}})
+	return s.render(r, http.StatusOK,
+		page{Name: "bans", Title: "Banned from " + h.Name, Body: bansBody{h, all.Items, more(r.URL.Path, all.Next)}})
 }
 
 func (s *web) ban(r *request) error {
@@ -130,5 +134,6 @@ func (s *web) suspend(r *request) error {
 
 // tellSuspended tells a person who is suspended until when, and why.
 func (s *web) tellSuspended(r *request) error {
-	return s.render(r, http.StatusForbidden, page{Name: "suspended", Title: "Your account is suspended", Body: r.suspended.Suspension})
+	return s.render(r, http.StatusForbidden,
+		page{Name: "suspended", Title: "Your account is suspended", Body: r.suspended.Suspension})
 }

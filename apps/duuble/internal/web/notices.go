@@ -47,7 +47,11 @@ func (s *web) notifications(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "notifications", Title: "News", Body: noticesBody{shown.Items, after == "", more(r.URL.Path, shown.Next)}})
+	return s.render(r, http.StatusOK,
+		page{
+			Name: "notifications", Title: "News",
+			Body: noticesBody{shown.Items, after == "", more(r.URL.Path, shown.Next)},
+		})
 }
 
 // numbers answers with the number in the bar: that of notifications that are not read.

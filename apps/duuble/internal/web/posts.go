@@ -58,7 +58,9 @@ func (s *web) profile(r *request) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) { return s.Posts.Of(r.Context(), r.claim, p.ID, after, perPage) })
+	body, err := s.list(r, r.URL.Path, func(after string) (posts.Page, error) {
+		return s.Posts.Of(r.Context(), r.claim, p.ID, after, perPage)
+	})
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,8 @@ func (s *web) composing(r *request) (page, error) {
 		name  string
 		hours int
 	}{{"In an hour", 1}, {"In a day", 24}, {"In three days", 72}, {"In a week", 168}, {"In 30 days", 720}} {
-		body.Ends = append(body.Ends, ending{in.name, from.Add(time.Duration(in.hours) * time.Hour).Format(time.RFC3339)})
+		body.Ends = append(body.Ends,
+			ending{in.name, from.Add(time.Duration(in.hours) * time.Hour).Format(time.RFC3339)})
 	}
 	if id := r.PathValue("id"); id != "" && err == nil {
 		title = "Repost"
@@ -107,7 +110,10 @@ func (s *web) compose(r *request) error {
 		d.Thought = &thought
 	}
 	if left, right := r.form("slider.leftLabel"), r.form("slider.rightLabel"); r.form("slider.text")+left+right != "" {
-		d.Slider = &posts.Slider{Text: r.form("slider.text"), LeftLabel: left, RightLabel: right, EndsWhenAllVoted: r.form("slider.endsWhenAllVoted") != ""}
+		d.Slider = &posts.Slider{
+			Text: r.form("slider.text"), LeftLabel: left, RightLabel: right,
+			EndsWhenAllVoted: r.form("slider.endsWhenAllVoted") != "",
+		}
 		if at := r.form("slider.endsAt"); at != "" {
 			d.Slider.EndsAt, _ = time.Parse(time.RFC3339, at) // the values of the page are times
 		}
@@ -166,7 +172,8 @@ func (s *web) reposts(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "reposts", Title: "Reposts", Body: repostsBody{body, r.PathValue("id")}})
+	return s.render(r, http.StatusOK,
+		page{Name: "reposts", Title: "Reposts", Body: repostsBody{body, r.PathValue("id")}})
 }
 
 // A repostsBody is a page of reposts of a post.
@@ -366,5 +373,6 @@ func (s *web) votes(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "votes", Title: "Your votes", Body: votesBody{all, more(r.URL.Path, next)}})
+	return s.render(r, http.StatusOK,
+		page{Name: "votes", Title: "Your votes", Body: votesBody{all, more(r.URL.Path, next)}})
 }

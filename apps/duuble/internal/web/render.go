@@ -36,7 +36,10 @@ type page struct {
 func barFor(me *people.User, path string) pages.Bar {
 	terms := pages.Place{Address: Prefix + "/terms", Name: "Terms and privacy"}
 	signOut := pages.Place{Address: Prefix + "/sign-out", Name: "Sign out", Form: map[string]string{}}
-	b := pages.Bar{Label: "Pages", More: pages.Place{Name: "Me", Icon: pages.IconMe}, Rest: []pages.Place{terms, signOut}}
+	b := pages.Bar{
+		Label: "Pages", More: pages.Place{Name: "Me", Icon: pages.IconMe},
+		Rest: []pages.Place{terms, signOut},
+	}
 	home := pages.Place{Address: Prefix, Name: "Home", Icon: pages.IconHome}
 	switch {
 	case me == nil:
@@ -88,8 +91,8 @@ func (f field) Wrong() string { return f.Errors[f.Field] }
 // parts are those of a post, by how the names of their fields begin.
 var parts = [][]string{{"thoughtText"}, {"slider."}, {"article.", "picture"}}
 
-// partOf returns the attributes of a part of the form for a post. It shows one at a time: the first,
-// or that in which something was typed or is wrong; of several such ones all.
+// partOf returns the attributes of a part of the form for a post. It shows one at a time: the
+// first, or that in which something was typed or is wrong; of several such ones all.
 func partOf(p page, n int) template.HTMLAttr {
 	open := map[int]bool{}
 	for i, begins := range parts {

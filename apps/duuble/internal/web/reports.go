@@ -60,7 +60,8 @@ func (s *web) report(r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := s.Posts.Manage.Report(r.Context(), r.claim, of, r.form("reason"), lines(r.form("details"))); err != nil {
+	if _, _, err := s.Posts.Manage.Report(r.Context(), r.claim, of, r.form("reason"),
+		lines(r.form("details"))); err != nil {
 		return s.reporting(r, err)
 	}
 	goOn(r, to+"?done=reported")

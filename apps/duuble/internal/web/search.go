@@ -28,7 +28,9 @@ func (s *web) search(r *request) error {
 		return s.render(r, http.StatusOK, p)
 	}
 	body := foundBody{Asked: true}
-	some := func(kind string, read func(ctx context.Context, after string) (string, error), more *string) func(context.Context) error {
+	some := func(kind string, read func(ctx context.Context, after string) (string, error),
+		more *string,
+	) func(context.Context) error {
 		return func(ctx context.Context) error {
 			list, after := kind+" with "+query, ""
 			switch {
@@ -42,7 +44,10 @@ func (s *web) search(r *request) error {
 			}
 			next, err := read(ctx, after)
 			if next != "" {
-				*more = r.URL.Path + "?" + url.Values{"q": {query}, "of": {kind}, "after": {cursor.Seal(list, next)}}.Encode()
+				*more = r.URL.Path + "?" + url.Values{
+					"q": {query}, "of": {kind},
+					"after": {cursor.Seal(list, next)},
+				}.Encode()
 			}
 			return err
 		}

@@ -69,5 +69,9 @@ func (s *web) shares(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "shares", Title: "Shares", Body: sharesBody{r.PathValue("id"), all.Items, more(r.URL.Path, all.Next)}})
+	return s.render(r, http.StatusOK,
+		page{
+			Name: "shares", Title: "Shares",
+			Body: sharesBody{r.PathValue("id"), all.Items, more(r.URL.Path, all.Next)},
+		})
 }

@@ -77,7 +77,9 @@ type peopleBody struct {
 }
 
 // circle shows the followers of a person, or the people that the person follows.
-func (s *web) circle(r *request, title string, read func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error)) error {
+func (s *web) circle(r *request, title string,
+	read func(ctx context.Context, c people.Claim, user, after string, limit int) (people.PersonPage, error),
+) error {
 	p, err := s.People.ProfileByName(r.Context(), r.claim, r.PathValue("name"))
 	if err != nil {
 		return err
@@ -90,7 +92,8 @@ func (s *web) circle(r *request, title string, read func(ctx context.Context, c 
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "people", Title: title + p.FullName, Body: peopleBody{&p, all.Items, more(r.URL.Path, all.Next)}})
+	return s.render(r, http.StatusOK,
+		page{Name: "people", Title: title + p.FullName, Body: peopleBody{&p, all.Items, more(r.URL.Path, all.Next)}})
 }
 
 func (s *web) blocks(r *request) error {
@@ -102,5 +105,6 @@ func (s *web) blocks(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(r, http.StatusOK, page{Name: "people", Title: "Whom you block", Body: peopleBody{nil, all.Items, more(r.URL.Path, all.Next)}})
+	return s.render(r, http.StatusOK,
+		page{Name: "people", Title: "Whom you block", Body: peopleBody{nil, all.Items, more(r.URL.Path, all.Next)}})
 }

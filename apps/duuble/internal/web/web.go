@@ -67,12 +67,16 @@ func Patterns() []string { return build(Config{}).site.Patterns }
 func New(c Config) http.Handler {
 	s := build(c)
 	return s.site.Handler(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(&request{Request: r, w: w}, fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
+		s.fail(&request{Request: r, w: w},
+			fault.Coded(fault.Forbidden, "OTHER_SITE", "this form was sent from another site"))
 	})
 }
 
 func build(c Config) *web {
-	s := &web{Config: c, site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
+	s := &web{Config: c, site: pages.Site{
+		Prefix: Prefix, Admission: c.Admission, Log: c.Log,
+		Now: c.Now, Telemetry: c.Telemetry,
+	}}
 	s.site.Open(files, template.FuncMap{
 		"field": newField, "part": partOf, "day": day, "number": number, "initial": initial, "role": roleOf,
 		"happened": happened, "did": func(kind string) string { return did[kind] },
@@ -237,7 +241,8 @@ func forgetSession(r *request) { cookies.Forget(r.w, r.Request, sessionCookie) }
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
 	s.site.Fail(r.w, r.Request, err, func(p *httpjson.Problem) error {
-		return s.render(r, p.Status, page{Name: "error", Title: "This did not work", Error: pages.Sentence(p.Detail), Body: p.RequestID})
+		return s.render(r, p.Status,
+			page{Name: "error", Title: "This did not work", Error: pages.Sentence(p.Detail), Body: p.RequestID})
 	})
 }
 

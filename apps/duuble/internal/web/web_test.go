@@ -85,25 +85,37 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, db.Create(t.Context(), tables.All()...))
 	require.NoError(t, queues.Create(t.Context(), append(posts.Queues(), people.Queues()...)...))
 	rows := &rowstore.Store{
-		DB: calls.Tables(db, w.count), Now: w.Now, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Random: func(time.Duration) time.Duration { return 0 },
+		DB: calls.Tables(db, w.count), Now: w.Now, Log: slog.New(slog.DiscardHandler),
+		Background: func(do func()) { do() },
+		Sleep:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random:     func(time.Duration) time.Duration { return 0 },
 	}
 	keys, err := ballot.NewKeys(make([]byte, 32))
 	require.NoError(t, err)
-	kept := assets.New(assets.Config{Store: rows, Tables: tables, Entropy: rand.Reader, Blobs: duubletest.Blobs(w.Now), Pictures: picture.NewMakerOf(assets.MaxPixels)})
+	kept := assets.New(assets.Config{
+		Store: rows, Tables: tables, Entropy: rand.Reader, Blobs: duubletest.Blobs(w.Now),
+		Pictures: picture.NewMakerOf(assets.MaxPixels),
+	})
 	accounts := people.New(people.Config{
-		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)}, SMS: &w.inbox, Assets: kept, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1, PerNetwork: -1, PerCountry: -1, PerHour: -1,
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, Keys: keyring.Ring{make([]byte, 32)},
+		SMS: &w.inbox, Assets: kept, Keep: 30 * 24 * time.Hour, CodeLasts: time.Minute, PerPhone: -1, PerAddress: -1,
+		PerNetwork: -1, PerCountry: -1, PerHour: -1,
 	})
 	votes := ballot.New(ballot.Config{
-		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3, SettleAfter: time.Hour, Entropy: rand.Reader,
+		Store: rows, Posts: "Posts", Due: "Admin", Queues: queues, Keys: keys, VoteMin: 3,
+		SettleAfter: time.Hour, Entropy: rand.Reader,
 		Follow: func(context.Context, []ballot.Receipt) error { return nil },
 	})
 	groups := hubs.New(hubs.Config{Store: rows, Tables: tables, Entropy: rand.Reader, People: accounts})
-	all := posts.New(posts.Config{Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts, Hubs: groups, Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300})
+	all := posts.New(posts.Config{
+		Store: rows, Tables: tables, Queues: queues, Entropy: rand.Reader, People: accounts,
+		Hubs: groups, Ballot: votes, PostsADay: 100, CommentsADay: 1000, MessagesADay: 1000, VotesAnHour: 300,
+	})
 	w.over = func(a *httpjson.Admission) http.Handler {
 		return web.New(web.Config{
-			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all), Pictures: &pictures.Service{Assets: kept, Posts: all, ADay: 100}, Streams: stream.New(stream.Config{Posts: all}), VoteMin: 3,
+			People: accounts, Hubs: groups, Posts: all, Discussions: discussions.New(all),
+			Pictures: &pictures.Service{Assets: kept, Posts: all, ADay: 100},
+			Streams:  stream.New(stream.Config{Posts: all}), VoteMin: 3,
 			Admission: a, Log: slog.New(slog.DiscardHandler), Now: w.Now,
 		})
 	}
@@ -175,7 +187,8 @@ func TestPictureForms(t *testing.T) {
 		rec := w.visit("GET", path, "")
 		require.Equal(t, 200, rec.Code, rec.Body)
 		var all []string
-		for _, found := range regexp.MustCompile(`<img src="(/app/pictures/[^"]*)" alt="Picture"`).FindAllStringSubmatch(rec.Body.String(), -1) {
+		for _, found := range regexp.MustCompile(
+			`<img src="(/app/pictures/[^"]*)" alt="Picture"`).FindAllStringSubmatch(rec.Body.String(), -1) {
 			found[1], _, _ = strings.Cut(found[1], "?")
 			picture := w.visit("GET", found[1], "")
 			require.Equal(t, "image/jpeg", picture.Header().Get("Content-Type"))
@@ -200,13 +213,17 @@ func TestPictureForms(t *testing.T) {
 	require.Equal(t, 303, w.send("/app/me", url.Values{"fullName": {"Ann"}, "picture": {kept[1]}}, nil).Code)
 	require.Len(t, shown("/app/users/ann_1"), 1)
 	require.Contains(t, w.visit("GET", "/app/me", "").Body.String(), kept[1])
-	for name, file := range map[string][]byte{"Give a JPEG, PNG, WebP or GIF picture of up to 5 MiB.": []byte("<html>"), "Send a JPEG, PNG, WebP or GIF picture of up to 13 megapixels": duubletest.PNG[:40]} {
+	for name, file := range map[string][]byte{
+		"Give a JPEG, PNG, WebP or GIF picture of up to 5 MiB.":        []byte("<html>"),
+		"Send a JPEG, PNG, WebP or GIF picture of up to 13 megapixels": duubletest.PNG[:40],
+	} {
 		rec = w.send("/app/me", url.Values{"fullName": {"Ann"}, "picture": {kept[1]}}, file)
 		require.Equal(t, 422, rec.Code)
 		require.Contains(t, rec.Body.String(), name)
 		require.Contains(t, rec.Body.String(), `id="file-wrong"`)
 	}
-	require.Equal(t, 303, w.send("/app/me", url.Values{"fullName": {"Ann"}, "picture": {kept[1]}, "nopicture": {"yes"}}, nil).Code)
+	require.Equal(t, 303, w.send("/app/me",
+		url.Values{"fullName": {"Ann"}, "picture": {kept[1]}, "nopicture": {"yes"}}, nil).Code)
 	require.Empty(t, shown("/app/users/ann_1"))
 
 	rec = w.send("/app/hubs/new", url.Values{"name": {"Tea"}}, nil)
@@ -264,7 +281,8 @@ func (w *world) signIn() string {
 	form := w.visit("GET", to.String(), "").Body.String()
 	require.Regexp(w.t, `name="code"[^>]* inputmode="numeric"`, form, "phones show their digits")
 	code, _, _ := strings.Cut(w.inbox.text, " ")
-	rec = w.visit("POST", "/app/sign-in/code", url.Values{"challenge": {to.Query().Get("challenge")}, "code": {" " + code}, "back": {"/app/me"}}.Encode())
+	rec = w.visit("POST", "/app/sign-in/code",
+		url.Values{"challenge": {to.Query().Get("challenge")}, "code": {" " + code}, "back": {"/app/me"}}.Encode())
 	return rec.Header().Get("Location")
 }
 
@@ -325,10 +343,12 @@ func TestForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.enter()
-	rec := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"<script>alert(1)</script>\r\nx"}, "slider.text": {"Tea?"}, "key": {"k"}}.Encode())
+	rec := w.visit("POST", "/app/compose",
+		url.Values{"thoughtText": {"<script>alert(1)</script>\r\nx"}, "slider.text": {"Tea?"}, "key": {"k"}}.Encode())
 	require.Equal(t, 303, rec.Code, rec.Body)
 	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
-	again := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"<script>alert(1)</script>\r\nx"}, "slider.text": {"Tea?"}, "key": {"k"}}.Encode())
+	again := w.visit("POST", "/app/compose",
+		url.Values{"thoughtText": {"<script>alert(1)</script>\r\nx"}, "slider.text": {"Tea?"}, "key": {"k"}}.Encode())
 	require.Equal(t, rec.Header().Get("Location"), again.Header().Get("Location"), "sent twice, posted once")
 	other := w.visit("POST", "/app/compose", url.Values{"thoughtText": {"another"}, "key": {"k"}}.Encode())
 	require.NotEqual(t, rec.Header().Get("Location"), other.Header().Get("Location"))
@@ -376,7 +396,8 @@ func TestHubForms(t *testing.T) {
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "A hub always has somebody who manages it")
 	id := strings.TrimPrefix(hub, "/app/hubs/")
-	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"for us"}, "to": {"private_locked_hub " + id}, "key": {"k"}}.Encode())
+	rec = w.visit("POST", "/app/compose",
+		url.Values{"thoughtText": {"for us"}, "to": {"private_locked_hub " + id}, "key": {"k"}}.Encode())
 	require.Equal(t, 303, rec.Code, rec.Body)
 	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
 	require.Contains(t, w.visit("GET", hub, "").Body.String(), "for us")
@@ -384,8 +405,12 @@ func TestHubForms(t *testing.T) {
 	require.Equal(t, 404, w.ask("GET", post, "").Code, "a guest")
 	require.NotContains(t, w.ask("GET", "/app/users/ann_1", "").Body.String(), "for us")
 	require.NotContains(t, w.ask("GET", hub, "").Body.String(), "for us")
-	require.Equal(t, 403, w.visit("POST", "/app/compose", url.Values{"thoughtText": {"x"}, "to": {"public_hub other"}, "key": {"l"}}.Encode()).Code)
-	for _, path := range []string{"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing", "/app/hubs/nothing/members"} {
+	require.Equal(t, 403, w.visit("POST", "/app/compose",
+		url.Values{"thoughtText": {"x"}, "to": {"public_hub other"}, "key": {"l"}}.Encode()).Code)
+	for _, path := range []string{
+		"/app/hubs/nothing", "/app/invitations/nothing", "/app/join/nothing",
+		"/app/hubs/nothing/members",
+	} {
 		require.Equal(t, 404, w.visit("GET", path, "").Code, path)
 	}
 }
@@ -399,7 +424,8 @@ func TestSearchPage(t *testing.T) {
 	w.enter()
 	require.NotContains(t, w.visit("GET", "/app/search", "").Body.String(), "no one")
 	for i := range 21 {
-		require.Equal(t, 303, w.send("/app/hubs/new", url.Values{"name": {fmt.Sprintf("Ann's <i>%02d</i>", i)}}, duubletest.PNG).Code)
+		require.Equal(t, 303, w.send("/app/hubs/new", url.Values{"name": {fmt.Sprintf("Ann's <i>%02d</i>", i)}},
+			duubletest.PNG).Code)
 	}
 	page := w.visit("GET", "/app/search?q=ANN", "").Body.String()
 	require.Contains(t, page, "@Ann_1")
@@ -409,8 +435,12 @@ func TestSearchPage(t *testing.T) {
 	next := w.visit("GET", html.UnescapeString(more[1]), "").Body.String()
 	require.Equal(t, 1, strings.Count(next, "&lt;i&gt;"))
 	require.NotContains(t, next, "@Ann_1")
-	require.Contains(t, w.visit("GET", "/app/search?q=nothing", "").Body.String(), "There is no one and no hub of this name.")
-	for query, says := range map[string]string{"a": "Give two letters or digits in a row.", strings.Repeat("a", 51): "Give 2 to 50 characters."} {
+	require.Contains(t, w.visit("GET", "/app/search?q=nothing", "").Body.String(),
+		"There is no one and no hub of this name.")
+	for query, says := range map[string]string{
+		"a":                     "Give two letters or digits in a row.",
+		strings.Repeat("a", 51): "Give 2 to 50 characters.",
+	} {
 		rec := w.visit("GET", "/app/search?q="+query, "")
 		require.Equal(t, 422, rec.Code)
 		require.Contains(t, rec.Body.String(), says)
@@ -504,7 +534,8 @@ func TestShareForms(t *testing.T) {
 	hub, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
 	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the original"}, "key": {"k"}}.Encode())
 	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
-	require.Contains(t, w.visit("GET", post+"/share", "").Body.String(), "<option value=\""+strings.TrimPrefix(hub, "/app/hubs/")+"\">Tea")
+	require.Contains(t, w.visit("GET", post+"/share", "").Body.String(),
+		"<option value=\""+strings.TrimPrefix(hub, "/app/hubs/")+"\">Tea")
 	for path, to := range map[string]string{"/app/users/ann_1": "", hub: strings.TrimPrefix(hub, "/app/hubs/")} {
 		form := url.Values{"to": {to}, "note": {"<b>read</b> " + path}, "key": {path}}.Encode()
 		for range 2 {
@@ -517,7 +548,8 @@ func TestShareForms(t *testing.T) {
 	}
 	require.Contains(t, w.visit("GET", post, "").Body.String(), "2 shares<")
 	require.Contains(t, w.visit("GET", post+"/shares", "").Body.String(), "read&lt;/b&gt; "+hub)
-	require.NotContains(t, w.ask("GET", post+"/shares", "").Body.String(), "read&lt;/b&gt; "+hub, "a guest is in no hub")
+	require.NotContains(t, w.ask("GET", post+"/shares", "").Body.String(),
+		"read&lt;/b&gt; "+hub, "a guest is in no hub")
 	rec = w.visit("POST", post+"/share", url.Values{"note": {strings.Repeat("x", 501)}}.Encode())
 	require.Equal(t, 422, rec.Code)
 	require.Contains(t, rec.Body.String(), "Give 0 to 500 characters.")

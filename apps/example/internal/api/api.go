@@ -134,7 +134,8 @@ type in[T any] struct{ Body T }
 
 func operation(tag, id, method, path, summary, doc string, errors ...int) huma.Operation {
 	return huma.Operation{
-		OperationID: id, Method: method, Path: path, Tags: []string{tag}, Summary: summary, Description: doc, Errors: errors,
+		OperationID: id, Method: method, Path: path, Tags: []string{tag}, Summary: summary,
+		Description: doc, Errors: errors,
 	}
 }
 
@@ -160,7 +161,8 @@ func (a *api) accounts() {
 		func(ctx context.Context, _ visit, in *in[Refresh]) (*openapi.Body[Tokens], error) {
 			return tokensOf(a.Book.Refresh(ctx, in.Body.RefreshToken, in.Body.RequestID))
 		})
-	out := operation("account", "sign-out", "POST", "/auth/sign-out", "Sign out", "Ends the session of the access token.")
+	out := operation("account", "sign-out", "POST", "/auth/sign-out", "Sign out",
+		"Ends the session of the access token.")
 	out.DefaultStatus = http.StatusNoContent
 	openapi.Route(&a.service, openapi.SignedIn, openapi.Bound{Steps: 1, Calls: 3}, out,
 		func(ctx context.Context, v visit, _ *struct{}) (*struct{}, error) {

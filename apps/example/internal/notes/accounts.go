@@ -111,7 +111,10 @@ func (b *Book) SignUp(ctx context.Context, name, pass string, by Asker) (Tokens,
 		wrong = append(wrong, fault.Field{Name: "body.password", Message: "must have 12 to 200 characters"})
 	}
 	if wrong != nil {
-		return Tokens{}, &fault.Error{Kind: fault.Invalid, Text: "the name or the password breaks the rules", Fields: wrong}
+		return Tokens{}, &fault.Error{
+			Kind: fault.Invalid, Text: "the name or the password breaks the rules",
+			Fields: wrong,
+		}
 	}
 	if _, err := by.Guess(); err != nil { // an account costs as much as a wrong password
 		return Tokens{}, err

@@ -55,7 +55,8 @@ func (w *world) over(db table.DB, queues queue.Queues) *notes.Book {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: rowstore.DefaultTables[notes.Tables](), Queues: queues, Entropy: w.luck, Passwords: password.NewTestHasher(),
+		Tables: rowstore.DefaultTables[notes.Tables](), Queues: queues, Entropy: w.luck,
+		Passwords: password.NewTestHasher(),
 	})
 }
 

@@ -32,9 +32,11 @@ func doors(t *testing.T) (programs, pages http.Handler, clock *repeatable.Clock)
 	book := notes.New(notes.Config{
 		Store: &rowstore.Store{
 			DB: memory.NewTables(), Now: clock.Now, Log: log, Background: func(do func()) { do() },
-			Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Random: func(time.Duration) time.Duration { return 0 },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: rowstore.DefaultTables[notes.Tables](), Queues: memory.NewQueues(clock.Now), Entropy: repeatable.Seeded(1), Passwords: password.NewTestHasher(),
+		Tables: rowstore.DefaultTables[notes.Tables](), Queues: memory.NewQueues(clock.Now),
+		Entropy: repeatable.Seeded(1), Passwords: password.NewTestHasher(),
 	})
 	require.NoError(t, book.Create(t.Context()))
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock.Now)
@@ -75,7 +77,8 @@ func TestPages(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, w.Code)
 	require.Contains(t, w.Body.String(), `value="&lt;ann&gt;"`)
 	require.Contains(t, w.Body.String(), "The name or the password is wrong.")
-	goes(send("POST", "/app/sign-up", url.Values{"name": {"ann"}, "password": {right}, "back": {"//elsewhere"}}), "/app")
+	goes(send("POST", "/app/sign-up", url.Values{"name": {"ann"}, "password": {right}, "back": {"//elsewhere"}}),
+		"/app")
 	require.Contains(t, send("GET", "/app", nil).Body.String(), "There are none yet.")
 	goes(send("POST", "/app/notes", url.Values{"text": {"<b>milk</b>"}}), "/app")
 	page := send("GET", "/app", nil).Body.String()

@@ -69,7 +69,8 @@ func (u User) DeckGender(now time.Time) string {
 func (u *User) SetPosition(at *rules.Position, now time.Time) (err error) {
 	same := at == nil && u.Position == nil || at != nil && u.Position != nil && *at == *u.Position
 	if !same && at != nil {
-		u.Moves, err = u.Moves.Next(now, PositionsADay, PositionTooOften, "body.position", "a position can be changed 5 times a day, which ends at midnight UTC")
+		u.Moves, err = u.Moves.Next(now, PositionsADay, PositionTooOften, "body.position",
+			"a position can be changed 5 times a day, which ends at midnight UTC")
 	}
 	u.Position = at
 	return err

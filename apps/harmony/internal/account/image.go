@@ -73,8 +73,9 @@ func ParseImages(user string, rows []table.Row) (all Images) {
 			continue
 		}
 		all.All = append(all.All, Image{
-			ID: row.Key.Row, UserID: user, Order: int(p.Get("OrderIndex").Int()), UploadedAt: p.Get("UploadedAt").Time(),
-			Width: int(p.Get("Width").Int()), Height: int(p.Get("Height").Int()), Bytes: int(p.Get("Bytes").Int()),
+			ID: row.Key.Row, UserID: user, Order: int(p.Get("OrderIndex").Int()),
+			UploadedAt: p.Get("UploadedAt").Time(),
+			Width:      int(p.Get("Width").Int()), Height: int(p.Get("Height").Int()), Bytes: int(p.Get("Bytes").Int()),
 		})
 	}
 	slices.SortFunc(all.All, func(a, b Image) int { return a.Order - b.Order })

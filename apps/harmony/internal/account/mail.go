@@ -43,11 +43,12 @@ func (u User) NewMove(now time.Time) string {
 	return MoveForm.Format(id, u.moveSecret(id))
 }
 
-// ConfirmsMove reports whether a token confirms the new address of the account. id and given are its
-// parts.
+// ConfirmsMove reports whether a token confirms the new address of the account. id and given are
+// its parts.
 func (u User) ConfirmsMove(id []byte, given session.Secret, now time.Time) bool {
 	secret := u.moveSecret(id)
-	return u.NewEmail != "" && hmac.Equal(secret[:], given[:]) && now.Before(time.Unix(int64(binary.BigEndian.Uint64(id[idBytes:])), 0))
+	return u.NewEmail != "" && hmac.Equal(secret[:], given[:]) &&
+		now.Before(time.Unix(int64(binary.BigEndian.Uint64(id[idBytes:])), 0))
 }
 
 func (u User) moveSecret(id []byte) session.Secret {
@@ -60,8 +61,8 @@ func (u User) moveSecret(id []byte) session.Secret {
 
 // Rows of the table Mails.
 const (
-	// JoinRows begins the partitions of registrations that wait for a mail to be answered, by the first
-	// character of their ids.
+	// JoinRows begins the partitions of registrations that wait for a mail to be answered, by the
+	// first character of their ids.
 	JoinRows = "JOIN_"
 	// MailRows begins the partitions of counts of mails, by the day.
 	MailRows = "DAY_"

@@ -43,7 +43,10 @@ type Tokens struct {
 
 // TokensOf writes the tokens of a session.
 func TokensOf(g session.Grant, now time.Time) Tokens {
-	return Tokens{AccessForm.Token(g.Session, g.Access), RefreshForm.Token(g.Session, g.Refresh), max(g.AccessEnds.Sub(now), 0)}
+	return Tokens{
+		AccessForm.Token(g.Session, g.Access), RefreshForm.Token(g.Session, g.Refresh),
+		max(g.AccessEnds.Sub(now), 0),
+	}
 }
 
 // HoldsSession reports whether the account lets a session go on.

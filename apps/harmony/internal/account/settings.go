@@ -36,7 +36,10 @@ var privacyColumns = rowstore.Columns[rules.Privacy]{
 
 // PrivacyRow returns what is stored of what a member shows.
 func PrivacyRow(user string, p rules.Privacy, now time.Time) table.Row {
-	return table.Row{Key: SettingsKey(user), Props: append(privacyColumns.Props(&p), table.Prop{Name: "UpdatedAt", Value: table.Time(now)})}
+	return table.Row{
+		Key:   SettingsKey(user),
+		Props: append(privacyColumns.Props(&p), table.Prop{Name: "UpdatedAt", Value: table.Time(now)}),
+	}
 }
 
 // ParsePreferences reads what a member looks for from its row.
@@ -59,7 +62,10 @@ func ParsePrivacy(row table.Row) (p rules.Privacy) {
 // DueKey is the key of the row of State by which the timer of erasure finds an account that was
 // deleted at an instant.
 func DueKey(id string, deletedAt time.Time) table.Key {
-	return table.Key{Partition: DueRows + deletedAt.UTC().Format("20060102"), Row: rowstore.Ascending(deletedAt) + "_account_" + id}
+	return table.Key{
+		Partition: DueRows + deletedAt.UTC().Format("20060102"),
+		Row:       rowstore.Ascending(deletedAt) + "_account_" + id,
+	}
 }
 
 // DueRows begins the partitions of accounts that were deleted, by the day.

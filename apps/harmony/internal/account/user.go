@@ -106,7 +106,8 @@ var userColumns = rowstore.Columns[User]{
 
 // Row returns what is stored of the account.
 func (u User) Row(now time.Time) table.Row {
-	p := append(userColumns.Props(&u), table.Prop{Name: "Age", Value: table.Int32(int32(rules.Age(u.BirthDate, now)))}) // for people who look at rows
+	// for people who look at rows
+	p := append(userColumns.Props(&u), table.Prop{Name: "Age", Value: table.Int32(int32(rules.Age(u.BirthDate, now)))})
 	if u.Position != nil {
 		p = append(p,
 			table.Prop{Name: "LatTenths", Value: table.Int32(int32(u.Position.Lat))},

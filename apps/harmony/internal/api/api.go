@@ -75,10 +75,17 @@ func Bounds() map[string]openapi.Bound {
 func build(c Config) (*api, *http.ServeMux) {
 	a := &api{Config: c}
 	a.service = openapi.Service[visit]{
-		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Service.Ready,
-		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{}},
-		Scheme:   bearerScheme, MaxBody: maxBody, MaxFile: picture.MaxBytes, Identify: a.identify, LogKey: session.LogKey,
-		Secret: func(method, path string) bool { return method == http.MethodPost && strings.HasPrefix(path, "/auth/") },
+		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry,
+		Version: c.Version, Ready: c.Service.Ready,
+		Document: openapi.Document{
+			Problem: httpjson.Problem{}, Meanings: meanings,
+			ETag: `"6b3e1f0a9c24d785"`, Examples: map[string]any{},
+		},
+		Scheme: bearerScheme, MaxBody: maxBody, MaxFile: picture.MaxBytes,
+		Identify: a.identify, LogKey: session.LogKey,
+		Secret: func(method, path string) bool {
+			return method == http.MethodPost && strings.HasPrefix(path, "/auth/")
+		},
 	}
 	for _, t := range imageTypes {
 		a.service.Document.Examples[t] = "the bytes of a file"
@@ -142,8 +149,12 @@ type none = struct{}
 
 // route registers an action. op.Errors names the statuses of its errors beyond those of every
 // route.
-func route[I, O any](a *api, who openapi.Access, bound Bound, op huma.Operation, act func(context.Context, meet.Claim, *I) (*O, error)) {
-	openapi.Route(&a.service, who, openapi.Bound(bound), op, func(ctx context.Context, v visit, in *I) (*O, error) { return act(ctx, v.claim, in) })
+func route[I, O any](a *api, who openapi.Access, bound Bound, op huma.Operation,
+	act func(context.Context, meet.Claim, *I) (*O, error),
+) {
+	openapi.Route(&a.service, who, openapi.Bound(bound), op, func(ctx context.Context, v visit, in *I) (*O, error) {
+		return act(ctx, v.claim, in)
+	})
 }
 
 // A visit is a request with what it says about its caller.
@@ -194,11 +205,17 @@ func (a *api) identify(r *http.Request, who openapi.Access) (v *visit, find func
 // the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
-	401: {Doc: "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED", Detail: "the token is not valid, or not any more; sign in again"},
+	401: {
+		Doc:    "The caller is not signed in: UNAUTHENTICATED, INVALID_TOKEN, INVALID_CREDENTIALS, REFRESH_REUSED",
+		Detail: "the token is not valid, or not any more; sign in again",
+	},
 	403: {Doc: "The caller may not: NOT_YOURS, ROLE_REQUIRED, ACCOUNT_SUSPENDED, ACCOUNT_DELETED, INVITE_REQUIRED, INVALID_INVITE_CODE, ATTENDEES_ONLY, or a page of another site asks", Detail: "only its owner may change this"},
 	404: {Doc: "There is no such thing, or the caller may not see it: USER_NOT_FOUND, IMAGE_NOT_FOUND, LIKE_NOT_FOUND, MATCH_NOT_FOUND, EVENT_NOT_FOUND, INVITE_NOT_FOUND, SECTION_NOT_FOUND, TOPIC_NOT_FOUND, REPLY_NOT_FOUND, CHAT_NOT_FOUND, MESSAGE_NOT_FOUND, REPORT_NOT_FOUND, ITEM_NOT_FOUND, POST_NOT_FOUND", Detail: "there is no such member"},
 	409: {Doc: "It cannot be as things are: EMAIL_TAKEN, TOO_MANY_IMAGES, LIKE_MATCHED, EVENT_FULL, EVENT_STARTED, EVENT_NOT_STARTED, EVENT_CANCELLED, CAPACITY_TOO_SMALL, TOO_MANY_EVENTS, CODE_TAKEN, SECTION_TAKEN, SECTION_NOT_EMPTY, TOPIC_LOCKED, NOT_DELETED, TOO_MANY_ITEMS, TOO_MANY_TOPICS, TOO_MANY_MATCHES, CHAT_CLOSED, CHAT_FULL, EDIT_TOO_LATE, NOT_A_TEXT, MAIL_OFF", Detail: "an account has this e-mail address already; sign in, or give another address"},
-	412: {Doc: "The thing was changed since the caller read it", Detail: "the profile was changed since you read it; read it again"},
+	412: {
+		Doc:    "The thing was changed since the caller read it",
+		Detail: "the profile was changed since you read it; read it again",
+	},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 336 KiB"},
 	429: {Doc: "The caller sends more than one caller may, or too much at once: RATE_LIMITED, TOO_MANY_AT_ONCE, TOO_MANY_ATTEMPTS, TOO_MANY_SIGN_UPS, TOO_MANY_MAILS, DATA_TOO_OFTEN, LIKES_USED_UP, PICTURES_USED_UP, GENDER_TOO_OFTEN, POSITION_TOO_OFTEN, PREFERENCES_TOO_OFTEN", Detail: "you send more requests than this service takes from one caller; wait and send it again"},
 	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, UNDERAGE, WEAK_PASSWORD, NOT_YOURSELF, NOT_AN_IMAGE, KEY_REUSED", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.name", Message: "give 1 to 50 characters", Code: "NAME_LENGTH"}}},

@@ -23,20 +23,27 @@ func TestGuests(t *testing.T) {
 	open := map[string]bool{}
 	for _, o := range c.Operations() {
 		op := c.At(o.Pointer)
-		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}", "x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x", "{itemId}", "x", "{postId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
+		path := strings.NewReplacer("{userId}", "x", "{imageId}", "x", "{chatId}", "x", "{messageId}", "x", "{eventId}",
+			"x", "{code}", "x", "{sectionId}", "x", "{topicId}", "x", "{replyId}", "x", "{reportId}", "x", "{itemId}",
+			"x", "{postId}", "x").Replace(strings.TrimPrefix(o.Path, api.Prefix))
 		if security, _ := op["security"].([]any); len(security) != 1 {
 			open[op["operationId"].(string)] = true
 			continue
 		}
 		for _, token := range []string{"", "x", "ha_x"} {
-			status, p := w.ask(strings.ToUpper(o.Method), path, token, map[bool]string{true: `{"x":`}[op["requestBody"] != nil])
+			status, p := w.ask(strings.ToUpper(o.Method), path, token,
+				map[bool]string{true: `{"x":`}[op["requestBody"] != nil])
 			require.Equal(t, 401, status, "%s %s", o.Method, path)
-			require.Equal(t, map[bool]string{true: "UNAUTHENTICATED", false: "INVALID_TOKEN"}[token == ""], p["code"], path)
+			require.Equal(t, map[bool]string{true: "UNAUTHENTICATED", false: "INVALID_TOKEN"}[token == ""],
+				p["code"], path)
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "confirm": true, "confirm-email": true, "forgot-password": true, "get-health": true, "get-ready": true, "get-openapi": true, "get-image": true,
-		"list-events": true, "get-event": true, "get-event-calendar": true, "list-items": true, "get-item": true, "list-posts": true, "get-post": true, "list-my-data": true,
+		"register": true, "login": true, "refresh": true, "reset-password": true, "restore": true, "confirm": true,
+		"confirm-email": true, "forgot-password": true, "get-health": true, "get-ready": true,
+		"get-openapi": true, "get-image": true,
+		"list-events": true, "get-event": true, "get-event-calendar": true, "list-items": true, "get-item": true,
+		"list-posts": true, "get-post": true, "list-my-data": true,
 	}, open)
 }
 
@@ -68,28 +75,49 @@ func TestHostile(t *testing.T) {
 		{"POST", "/auth/register", `{"email":"b@example.com","password":"password12345","name":"B","birthDate":"2000-01-01","gender":"female"}`, 422, "WEAK_PASSWORD"},
 		{"POST", "/auth/register", `{"email":"anna@example.com","password":"tea under seven lamps","name":"B","birthDate":"2000-01-01","gender":"female"}`, 409, "EMAIL_TAKEN"},
 		{"POST", "/auth/register", strings.Repeat(" ", 400<<10), 413, "BODY_TOO_LARGE"},
-		{"POST", "/auth/login", `{"email":"` + strings.Repeat("a", 60_000) + `","password":"x"}`, 401, "INVALID_CREDENTIALS"},
+		{
+			"POST", "/auth/login", `{"email":"` + strings.Repeat("a", 60_000) + `","password":"x"}`, 401,
+			"INVALID_CREDENTIALS",
+		},
 		{"POST", "/auth/refresh", `{"refreshToken":"hr_x"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/reset", `{"token":"hx_x","password":"tea under seven lamps"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/confirm", `{"token":"hj_x","password":"x"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/confirm-email", `{"token":"hj_x"}`, 401, "INVALID_TOKEN"},
 		{"POST", "/auth/forgot", `{"email":"anna@example.com"}`, 409, "MAIL_OFF"},
 		{"POST", "/auth/change-email", `{"password":"wrong","email":"b@example.com"}`, 401, "INVALID_CREDENTIALS"},
-		{"POST", "/auth/change-email", `{"password":"tea under seven lamps","email":"b@example.com\r\nBcc: c@example.com"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/auth/change-email",
+			`{"password":"tea under seven lamps","email":"b@example.com\r\nBcc: c@example.com"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"PUT", "/users/" + id, profile(""), 422, "VALIDATION_ERROR"},
 		{"PUT", "/users/" + id, profile(`,"position":{"lat":91,"lon":0}`), 422, "VALIDATION_ERROR"},
 		{"PUT", "/users/" + id, profile(`,"position":{"lat":1e999,"lon":0}`), 400, "MALFORMED"},
 		{"PUT", "/users/" + id, profile(`,"position":{"lat":1,"lon":0,"alt":1}`), 422, "VALIDATION_ERROR"},
-		{"PUT", "/users/" + id, `{"name":"a\u0000b","bio":"","location":"","gender":"female","position":null}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/users/" + id, `{"name":"a","bio":"` + strings.Repeat("𝄞", 501) + `","location":"","gender":"female","position":null}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/users/" + id, `{"name":"a","bio":"` + strings.Repeat("𝄞", 500) + `","location":"","gender":"female","position":null}`, 200, ""},
+		{
+			"PUT", "/users/" + id, `{"name":"a\u0000b","bio":"","location":"","gender":"female","position":null}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{"PUT", "/users/" + id, `{"name":"a","bio":"` + strings.Repeat("𝄞", 501) +
+			`","location":"","gender":"female","position":null}`, 422, "VALIDATION_ERROR"},
+		{"PUT", "/users/" + id, `{"name":"a","bio":"` + strings.Repeat("𝄞", 500) +
+			`","location":"","gender":"female","position":null}`, 200, ""},
 		{"GET", "/users/" + id + "?x=1", "", 422, "VALIDATION_ERROR"},
 		{"GET", "/users/..%2F..%2Fx", "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925", "", 404, "USER_NOT_FOUND"},
 		{"GET", "/users/" + strings.ToUpper(id), "", 404, "USER_NOT_FOUND"},
-		{"PUT", "/settings/preferences", `{"ageRangeMin":17,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/settings/preferences", `{"ageRangeMin":18.5,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
-		{"PUT", "/settings/preferences", `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":20001,"showMe":"men"}`, 422, "VALIDATION_ERROR"},
+		{
+			"PUT", "/settings/preferences", `{"ageRangeMin":17,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"PUT", "/settings/preferences", `{"ageRangeMin":18.5,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"PUT", "/settings/preferences", `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":20001,"showMe":"men"}`,
+			422, "VALIDATION_ERROR",
+		},
 		{"PUT", "/settings/privacy", `{"profileVisibility":"all","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 422, "VALIDATION_ERROR"},
 		{"PUT", "/admin/users/" + id + "/role", `{"role":"admin"}`, 403, "ROLE_REQUIRED"},
 		{"POST", "/users/" + id + "/images", "", 400, "MALFORMED"},
@@ -140,12 +168,27 @@ func TestHostile(t *testing.T) {
 		{"GET", "/admin/events", "", 403, "ROLE_REQUIRED"},
 		{"GET", "/forum/sections/event-x/topics", "", 404, "SECTION_NOT_FOUND"},
 		{"GET", "/forum/sections/event-/topics", "", 404, "SECTION_NOT_FOUND"},
-		{"POST", "/forum/topics", `{"sectionId":"event-x","title":"A title","content":"Enough content"}`, 404, "SECTION_NOT_FOUND"},
-		{"POST", "/admin/events/x/topics", `{"title":"A title","content":"Enough content","visibility":"public"}`, 403, "ROLE_REQUIRED"},
-		{"POST", "/admin/events/x/topics", `{"title":"A title","content":"Enough content","visibility":"all"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/forum/topics", `{"sectionId":"event-x","title":"A title","content":"Enough content"}`, 404,
+			"SECTION_NOT_FOUND",
+		},
+		{
+			"POST", "/admin/events/x/topics", `{"title":"A title","content":"Enough content","visibility":"public"}`, 403,
+			"ROLE_REQUIRED",
+		},
+		{
+			"POST", "/admin/events/x/topics", `{"title":"A title","content":"Enough content","visibility":"all"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"PUT", "/admin/topics/x", `{"visibility":"specificUsers","allowedUserIds":[]}`, 403, "ROLE_REQUIRED"},
-		{"POST", "/forum/topics", `{"sectionId":"none","title":"A title","content":"Enough content"}`, 404, "SECTION_NOT_FOUND"},
-		{"POST", "/forum/topics", `{"sectionId":"none","title":"A","content":"Enough content"}`, 422, "VALIDATION_ERROR"},
+		{
+			"POST", "/forum/topics", `{"sectionId":"none","title":"A title","content":"Enough content"}`, 404,
+			"SECTION_NOT_FOUND",
+		},
+		{
+			"POST", "/forum/topics", `{"sectionId":"none","title":"A","content":"Enough content"}`, 422,
+			"VALIDATION_ERROR",
+		},
 		{"GET", "/forum/topics/x", "", 404, "TOPIC_NOT_FOUND"},
 		{"PUT", "/forum/topics/x", `{"isLocked":"yes"}`, 422, "VALIDATION_ERROR"},
 		{"GET", "/forum/topics/x/replies", "", 404, "TOPIC_NOT_FOUND"},
@@ -175,8 +218,14 @@ func TestHostile(t *testing.T) {
 		{"GET", "/blog/posts/x", "", 404, "POST_NOT_FOUND"},
 		{"GET", "/blog/posts?cursor=AQ", "", 400, "MALFORMED"},
 		{"GET", "/admin/blog/posts", "", 403, "ROLE_REQUIRED"},
-		{"POST", "/admin/blog/posts", `{"title":"A","excerpt":"","content":"B","tags":null,"isPublished":true}`, 422, "VALIDATION_ERROR"},
-		{"POST", "/admin/blog/posts", `{"title":"A","excerpt":"","content":"B","tags":[],"isPublished":true}`, 403, "ROLE_REQUIRED"},
+		{
+			"POST", "/admin/blog/posts", `{"title":"A","excerpt":"","content":"B","tags":null,"isPublished":true}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", "/admin/blog/posts", `{"title":"A","excerpt":"","content":"B","tags":[],"isPublished":true}`, 403,
+			"ROLE_REQUIRED",
+		},
 		{"DELETE", "/admin/blog/posts/x", "", 403, "ROLE_REQUIRED"},
 	} {
 		status, p := w.ask(tt.method, tt.path, access, tt.body)
@@ -269,7 +318,9 @@ func TestPolling(t *testing.T) {
 	}
 	w.background.Wait()
 	for _, change := range [][3]string{
-		{"PUT", messages + "/" + ids[0], `{"content":"another"}`}, {"DELETE", messages + "/" + ids[1], ""}, {"DELETE", "/matches/" + bob, ""},
+		{"PUT", messages + "/" + ids[0], `{"content":"another"}`},
+		{"DELETE", messages + "/" + ids[1], ""},
+		{"DELETE", "/matches/" + bob, ""},
 	} {
 		status, _ := w.ask(change[0], change[1], annaAccess, change[2])
 		require.Less(t, status, 300)

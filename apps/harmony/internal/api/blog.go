@@ -56,8 +56,10 @@ func (n NewPost) draft() blog.Draft {
 
 func postHeadOf(p blog.Post) PostHead {
 	return PostHead{
-		PostID: p.ID, Title: p.Title, Excerpt: p.Excerpt, Tags: p.Tags, IsPublished: p.Published, PublishedAt: httpjson.OptionalTime(p.PublishedAt),
-		ImageURL: httpjson.OptionalText(p.ImageURL), AuthorID: httpjson.OptionalText(p.AuthorID), CreatedAt: httpjson.FormatTime(p.CreatedAt), UpdatedAt: httpjson.FormatTime(p.UpdatedAt),
+		PostID: p.ID, Title: p.Title, Excerpt: p.Excerpt, Tags: p.Tags, IsPublished: p.Published,
+		PublishedAt: httpjson.OptionalTime(p.PublishedAt),
+		ImageURL:    httpjson.OptionalText(p.ImageURL), AuthorID: httpjson.OptionalText(p.AuthorID),
+		CreatedAt: httpjson.FormatTime(p.CreatedAt), UpdatedAt: httpjson.FormatTime(p.UpdatedAt),
 	}
 }
 
@@ -65,10 +67,15 @@ func postOf(p blog.Post) Post { return Post{postHeadOf(p), p.Content} }
 
 func (a *api) blog() {
 	op := func(id, method, path, tag, summary, description string, status int, errors ...int) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status, Errors: errors, Summary: summary, Description: description}
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status,
+			Errors: errors, Summary: summary, Description: description,
+		}
 	}
 	const list, all = "list-posts", "list-all-posts"
-	route(a, anyone, Bound{2, 21}, op(list, http.MethodGet, "/blog/posts", "blog", "Posts of the blog", "Those that are published, the newest first, without their texts.", http.StatusOK),
+	route(a, anyone, Bound{2, 21},
+		op(list, http.MethodGet, "/blog/posts", "blog", "Posts of the blog",
+			"Those that are published, the newest first, without their texts.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
 			Tag string `query:"tag" maxLength:"100" doc:"Only posts with a tag, in any case of its letters" example:"альбом"`
@@ -82,12 +89,15 @@ func (a *api) blog() {
 			p, err := a.Blog.List(ctx, in.Tag, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Posts, p.Next, postHeadOf), err)
 		})
-	route(a, visitor, Bound{1, 3}, op("get-post", http.MethodGet, "/blog/posts/{postId}", "blog", "A post", "One that is not published is seen by admins alone.", http.StatusOK, 404),
+	route(a, visitor, Bound{1, 3},
+		op("get-post", http.MethodGet, "/blog/posts/{postId}", "blog", "A post",
+			"One that is not published is seen by admins alone.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*openapi.Body[Post], error) {
 			p, err := a.Blog.Post(ctx, c, in.PostID)
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{1, 3}, op(all, http.MethodGet, "/admin/blog/posts", "admin", "All posts; admins may", "By their ids, those that are not published too.", http.StatusOK),
+	route(a, member, Bound{1, 3}, op(all, http.MethodGet, "/admin/blog/posts", "admin", "All posts; admins may",
+		"By their ids, those that are not published too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[PostHead]], error) {
 			after, err := in.after(all, c)
 			if err != nil {
@@ -96,7 +106,9 @@ func (a *api) blog() {
 			p, err := a.Blog.All(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf(all, c, p.Posts, p.Next, postHeadOf), err)
 		})
-	route(a, member, Bound{3, 7}, op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may", "It is in the list when the answer is there, if it is published. "+sentAgain, http.StatusCreated),
+	route(a, member, Bound{3, 7},
+		op("new-post", http.MethodPost, "/admin/blog/posts", "admin", "Make a post; admins may",
+			"It is in the list when the answer is there, if it is published. "+sentAgain, http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByKey
 			Body NewPost
@@ -107,7 +119,9 @@ func (a *api) blog() {
 			p, err := a.Blog.NewPost(ctx, c, d)
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 10}, op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may", "All of it.", http.StatusOK, 404),
+	route(a, member, Bound{4, 10},
+		op("put-post", http.MethodPut, "/admin/blog/posts/{postId}", "admin", "Change a post; admins may",
+			"All of it.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			Body NewPost
@@ -116,7 +130,9 @@ func (a *api) blog() {
 			p, err := a.Blog.Edit(ctx, c, in.PostID, in.Body.draft())
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{5, 10}, imageSent(op("put-post-image", http.MethodPut, "/admin/blog/posts/{postId}/image", "admin", "Give a post a picture; admins may", sentImage, http.StatusOK, 404)),
+	route(a, member, Bound{5, 10},
+		imageSent(op("put-post-image", http.MethodPut, "/admin/blog/posts/{postId}/image", "admin",
+			"Give a post a picture; admins may", sentImage, http.StatusOK, 404)),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPost
 			RawBody []byte `contentType:"image/jpeg"`
@@ -125,7 +141,9 @@ func (a *api) blog() {
 			p, err := a.Blog.SetImage(ctx, c, in.PostID, in.RawBody)
 			return openapi.Answer(postOf(p), err)
 		})
-	route(a, member, Bound{4, 12}, op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 12},
+		op("delete-post", http.MethodDelete, "/admin/blog/posts/{postId}", "admin", "Delete a post; admins may",
+			"At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByPost) (*none, error) {
 			return nil, a.Blog.Delete(ctx, c, in.PostID)
 		})

@@ -56,7 +56,8 @@ func TestCallers(t *testing.T) {
 		},
 		Read: request("GET", "/auth/me"), Write: request("POST", "/forum/topics"), Body: 300 << 10,
 		Entry: []func(io.Reader) *http.Request{
-			request("POST", "/auth/register"), request("POST", "/auth/login"), request("POST", "/auth/refresh"), request("POST", "/auth/reset"), request("POST", "/auth/restore"),
+			request("POST", "/auth/register"), request("POST", "/auth/login"), request("POST", "/auth/refresh"),
+			request("POST", "/auth/reset"), request("POST", "/auth/restore"),
 		},
 		EntryBody: 300 << 10,
 		Kinds: []callertest.Kind{
@@ -67,11 +68,15 @@ func TestCallers(t *testing.T) {
 			{Name: "a refresh token", Sign: bearer(refresh)},
 			{Name: "a session that has ended", Sign: bearer(ended)},
 			{Name: "a session of a member who has left", Sign: bearer(left)},
-			{Name: "another scheme", Sign: func(r *http.Request, _ int) { r.Header.Set("Authorization", "Basic "+anna) }},
+			{Name: "another scheme", Sign: func(r *http.Request, _ int) {
+				r.Header.Set("Authorization", "Basic "+anna)
+			}},
 			{Name: "a cookie", Sign: func(r *http.Request, _ int) {
 				r.AddCookie(&http.Cookie{Name: "harmony-session", Value: anna + "." + refresh})
 			}},
-			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) { bearer(sessions[i%10])(r, i) }},
+			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) {
+				bearer(sessions[i%10])(r, i)
+			}},
 			{Name: "a member", IsMember: true, Sign: bearer(anna)},
 		},
 	})
@@ -125,10 +130,13 @@ func TestCallersOfPictures(t *testing.T) {
 		Enter: func(person int) (func(), error) {
 			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
 		},
-		Read: request("GET", "/images/profile/"+id+"/"+id+".jpg"), Write: request("POST", "/users/"+id+"/images"), Body: 3 << 20,
+		Read: request("GET", "/images/profile/"+id+"/"+id+".jpg"), Write: request("POST", "/users/"+id+"/images"),
+		Body: 3 << 20,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
-			{Name: "made-up tokens", Sign: func(r *http.Request, i int) { cookie(madeUp(byte(i), byte(i>>8))+".x")(r, i) }},
+			{Name: "made-up tokens", Sign: func(r *http.Request, i int) {
+				cookie(madeUp(byte(i), byte(i>>8))+".x")(r, i)
+			}},
 			{Name: "the right ids with a wrong secret", Sign: cookie(withSecret(t, anna) + ".x")},
 			{Name: "a member", IsMember: true, Sign: cookie(anna + ".x")},
 		},

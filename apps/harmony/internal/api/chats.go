@@ -74,8 +74,10 @@ type Message struct {
 // told by whom it was read.
 func messageOf(room string, m chats.Message, event bool) Message {
 	one := Message{
-		ID: m.ID, SenderID: httpjson.OptionalText(m.SenderID), Content: m.Content, Type: m.Type, ImageURL: httpjson.OptionalText(chats.ImageURL(room, m.Message)),
-		SentAt: httpjson.FormatTime(m.SentAt), EditedAt: httpjson.OptionalTime(m.EditedAt), DeletedAt: httpjson.OptionalTime(m.DeletedAt),
+		ID: m.ID, SenderID: httpjson.OptionalText(m.SenderID), Content: m.Content, Type: m.Type,
+		ImageURL: httpjson.OptionalText(chats.ImageURL(room, m.Message)),
+		SentAt:   httpjson.FormatTime(m.SentAt), EditedAt: httpjson.OptionalTime(m.EditedAt),
+		DeletedAt: httpjson.OptionalTime(m.DeletedAt),
 	}
 	if one.ImageURL != nil {
 		one.Width, one.Height = &m.Image.Width, &m.Image.Height
@@ -91,7 +93,10 @@ func messageOf(room string, m chats.Message, event bool) Message {
 
 // stampUnless writes an instant, nil if it is none.
 func chatOf(c chats.Chat) Chat {
-	one := Chat{ChatID: c.ID, Type: "private", ParticipantCount: c.People, Unread: c.Unread, IsActive: c.Open, CreatedAt: httpjson.FormatTime(c.CreatedAt), UpdatedAt: httpjson.FormatTime(c.UpdatedAt)}
+	one := Chat{
+		ChatID: c.ID, Type: "private", ParticipantCount: c.People, Unread: c.Unread, IsActive: c.Open,
+		CreatedAt: httpjson.FormatTime(c.CreatedAt), UpdatedAt: httpjson.FormatTime(c.UpdatedAt),
+	}
 	if e := c.Event; e != nil {
 		one.Type, one.Name, one.Description, one.EventID = "group", &e.Title, &e.Description, &e.ID
 	}
@@ -170,7 +175,10 @@ func sentMessage(room string, m chats.Message, created bool, err error) (*messag
 
 func (a *api) chats() {
 	in := func(id, method, path, summary, description string, errors ...int) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: "/chats" + path, Tags: []string{"chats"}, Errors: errors, Summary: summary, Description: description}
+		return huma.Operation{
+			OperationID: id, Method: method, Path: "/chats" + path, Tags: []string{"chats"},
+			Errors: errors, Summary: summary, Description: description,
+		}
 	}
 	route(a, member, Bound{3, 145}, in("list-chats", http.MethodGet, "", "My chats", "In pages: of members who match, also those that take no messages any more, and of events that the caller attends."),
 		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[ChatList], error) {
@@ -185,7 +193,10 @@ func (a *api) chats() {
 			}
 			return openapi.Answer(l, err)
 		})
-	route(a, member, Bound{3, 12}, in("get-chat", http.MethodGet, "/{chatId}", "A chat", "Of the caller's. One who attends an event beyond the first 1,000 is not in its chat: 409 CHAT_FULL.", 404, 409),
+	route(a, member, Bound{3, 12},
+		in("get-chat", http.MethodGet, "/{chatId}", "A chat",
+			"Of the caller's. One who attends an event beyond the first 1,000 is not in its chat: 409 CHAT_FULL.", 404,
+			409),
 		func(ctx context.Context, c meet.Claim, in *ByChat) (*openapi.Body[Chat], error) {
 			one, err := a.Chats.Chat(ctx, c, in.ChatID)
 			return openapi.Answer(chatOf(one), err)
@@ -193,7 +204,14 @@ func (a *api) chats() {
 	route(a, member, Bound{3, 160}, in("list-messages", http.MethodGet, "/{chatId}/messages", "Messages of a chat", "Newest first. Give after, the id of a message, to get newer ones alone. To poll, send the ETag as If-None-Match. To get messages is not to have read them.", 404, 409), a.messages)
 	send := in("send-message", http.MethodPost, "/{chatId}/messages", "Write a message", "With an Idempotency-Key the same request twice is one message, for two days; the second one is answered 200.", 404, 409)
 	send.DefaultStatus = http.StatusCreated
-	send.Responses = map[string]*huma.Response{"200": {Description: "The message was there", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Message"}}}}}
+	send.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The message was there",
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Message"}},
+			},
+		},
+	}
 	route(a, member, Bound{3, 7}, send, func(ctx context.Context, c meet.Claim, in *struct {
 		ByChat
 		ByKey
@@ -214,7 +232,9 @@ func (a *api) chats() {
 		m, created, err := a.Chats.SendImage(ctx, c, in.ChatID, in.RawBody, in.Key)
 		return sentMessage(in.ChatID, m, created, err)
 	})
-	route(a, member, Bound{4, 7}, in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine", "For 15 minutes, while the chat takes messages.", 404, 409),
+	route(a, member, Bound{4, 7},
+		in("edit-message", http.MethodPut, "/{chatId}/messages/{messageId}", "Edit a message of mine",
+			"For 15 minutes, while the chat takes messages.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByMessage
 			Body NewMessage
@@ -223,11 +243,16 @@ func (a *api) chats() {
 			m, err := a.Chats.EditMessage(ctx, c, in.ChatID, in.MessageID, in.Body.Content)
 			return openapi.Answer(messageOf(in.ChatID, m, m.Author != nil), err)
 		})
-	route(a, member, Bound{4, 7}, in("delete-message", http.MethodDelete, "/{chatId}/messages/{messageId}", "Delete a message of mine", "It keeps its place and loses its content, and still counts as unread until it is read.", 404, 409),
+	route(a, member, Bound{4, 7},
+		in("delete-message", http.MethodDelete, "/{chatId}/messages/{messageId}", "Delete a message of mine",
+			"It keeps its place and loses its content, and still counts as unread until it is read.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *ByMessage) (*none, error) {
 			return nil, a.Chats.DeleteMessage(ctx, c, in.ChatID, in.MessageID)
 		})
-	route(a, member, Bound{6, 12}, in("read-chat", http.MethodPost, "/{chatId}/read", "Say how far I have read", "It never goes back. A message of the caller's own stands for all that the other had sent by then.", 404, 409),
+	route(a, member, Bound{6, 12},
+		in("read-chat", http.MethodPost, "/{chatId}/read", "Say how far I have read",
+			"It never goes back. A message of the caller's own stands for all that the other had sent by then.", 404,
+			409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByChat
 			Body ReadUpTo
@@ -266,7 +291,10 @@ func (a *api) messages(ctx context.Context, c meet.Claim, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &messagesOutput{ETag: `"` + p.Tag + `"`, Body: MessageList{Items: make([]Message, len(p.All)), Unread: p.Unread}}
+	out := &messagesOutput{
+		ETag: `"` + p.Tag + `"`,
+		Body: MessageList{Items: make([]Message, len(p.All)), Unread: p.Unread},
+	}
 	for i, m := range p.All {
 		out.Body.Items[i] = messageOf(in.ChatID, m, p.Event)
 	}

@@ -61,7 +61,10 @@ func TestEventChat(t *testing.T) {
 	status, p = w.ask("GET", chat, admin, "")
 	require.Equal(t, 200, status)
 	require.Equal(t, []any{"group", "Concert", "All songs", event, nil, float64(1), float64(1), true},
-		[]any{p["type"], p["name"], p["description"], p["eventId"], p["other"], p["participantCount"], p["unread"], p["isActive"]})
+		[]any{
+			p["type"], p["name"], p["description"], p["eventId"], p["other"],
+			p["participantCount"], p["unread"], p["isActive"],
+		})
 	require.Equal(t, "Hello!", p["lastMessage"].(map[string]any)["content"])
 	status, p = w.ask("GET", "/chats", anna, "")
 	require.Equal(t, 200, status)

@@ -45,8 +45,9 @@ type story struct {
 	*world
 	bobID, bob, id, access, refresh, reset, carolID, carolAccess string
 	one, two                                                     string // anna's pictures
-	concert, over, draft, tight, room                            string // events, one with one place, and the chat of the first
-	talk, said, report, shown                                    string
+	// events, one with one place, and the chat of the first
+	concert, over, draft, tight, room string
+	talk, said, report, shown         string
 
 	pair, message, thing, text, about, response, filed, sent string // as the last answer named them
 }
@@ -66,8 +67,10 @@ func newStory(t *testing.T, w *world) *story {
 	require.Equal(t, 201, status)
 	one, two := first["imageId"].(string), second["imageId"].(string)
 	carolID, carolAccess, _ := w.account("carol")
-	concert, over, draft := w.event(bob, anEvent), w.event(bob, anEvent), w.event(bob, strings.Replace(anEvent, "true", "false", 1))
-	tight := w.event(bob, strings.NewReplacer("secretTeaser", "public", `"location"`, `"capacity":1,"location"`).Replace(anEvent))
+	concert, over, draft := w.event(bob, anEvent), w.event(bob, anEvent),
+		w.event(bob, strings.Replace(anEvent, "true", "false", 1))
+	tight := w.event(bob, strings.NewReplacer("secretTeaser", "public", `"location"`,
+		`"capacity":1,"location"`).Replace(anEvent))
 	room := chat.OfEvent(concert)
 	_, first = w.ask("POST", "/admin/events/"+concert+"/invites", bob, `{"code":"first"}`)
 	require.Equal(t, "FIRST", first["code"])
@@ -75,9 +78,11 @@ func newStory(t *testing.T, w *world) *story {
 	require.Equal(t, "FIRST", first["code"])
 	status, first = w.ask("POST", "/events/"+over+"/register", access, `{"inviteCode":"first"}`)
 	require.Equal(t, 201, status, first)
-	status, first = w.ask("PUT", "/admin/events/"+over, bob, strings.Replace(anEvent, "2026-12-31T20", "2026-10-31T20", 1))
+	status, first = w.ask("PUT", "/admin/events/"+over, bob,
+		strings.Replace(anEvent, "2026-12-31T20", "2026-10-31T20", 1))
 	require.Equal(t, 200, status, first)
-	status, first = w.ask("POST", "/admin/forum/sections", bob, `{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
+	status, first = w.ask("POST", "/admin/forum/sections", bob,
+		`{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
 	require.Equal(t, 201, status, first)
 	status, first = w.ask("POST", "/forum/topics", access, aTopic)
 	require.Equal(t, 201, status, first)
@@ -95,8 +100,10 @@ func newStory(t *testing.T, w *world) *story {
 	status, first = w.ask("PUT", "/admin/store/items/"+shown+"/image", bob, pixel)
 	require.Equal(t, 200, status, first)
 	return &story{
-		world: w, bobID: bobID, bob: bob, id: id, access: access, refresh: refresh, reset: reset, carolID: carolID, carolAccess: carolAccess, one: one, two: two,
-		concert: concert, over: over, draft: draft, tight: tight, room: room, talk: talk, said: said, report: report, shown: shown,
+		world: w, bobID: bobID, bob: bob, id: id, access: access, refresh: refresh, reset: reset, carolID: carolID,
+		carolAccess: carolAccess, one: one, two: two,
+		concert: concert, over: over, draft: draft, tight: tight, room: room, talk: talk, said: said,
+		report: report, shown: shown,
 	}
 }
 
@@ -111,16 +118,25 @@ func (s *story) requests() []request {
 		{"login", "POST", "/auth/login", "", `{"email":"unknown@example.com","password":"tea under seven lamps"}`, 401},
 		{"get-me", "GET", "/auth/me", s.access, "", 200},
 		{"get-person", "GET", "/users/" + s.id, s.bob, "", 200},
-		{"put-person", "PUT", "/users/" + s.id, s.access, `{"name":"Анна","bio":"","location":"","gender":"female","position":{"lat":55.7,"lon":37.6}}`, 200},
+		{
+			"put-person", "PUT", "/users/" + s.id, s.access,
+			`{"name":"Анна","bio":"","location":"","gender":"female","position":{"lat":55.7,"lon":37.6}}`, 200,
+		},
 		{"get-settings", "GET", "/settings", s.access, "", 200},
-		{"put-preferences", "PUT", "/settings/preferences", s.access, `{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 200},
+		{
+			"put-preferences", "PUT", "/settings/preferences", s.access,
+			`{"ageRangeMin":18,"ageRangeMax":99,"maxDistanceKm":0,"showMe":"men"}`, 200,
+		},
 		{"put-privacy", "PUT", "/settings/privacy", s.access, `{"profileVisibility":"friends","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 		{"put-privacy", "PUT", "/settings/privacy", s.access, `{"profileVisibility":"public","anonymousLikes":true,"language":"en","notificationsEnabled":true,"emailNotifications":true}`, 200},
 		{"put-role", "PUT", "/admin/users/" + s.id + "/role", s.bob, `{"role":"moderator"}`, 204},
 		{"list-deck", "GET", "/users", s.carolAccess, "", 200},
 		{"add-image", "POST", "/users/" + s.carolID + "/images", s.carolAccess, pixel, 201},
 		{"get-image", "GET", "/images/profile/" + s.id + "/" + s.two + "_320.jpg", s.bob, "", 200},
-		{"order-images", "PUT", "/users/" + s.id + "/images/order", s.access, `{"imageIds":["` + s.two + `","` + s.one + `"]}`, 200},
+		{
+			"order-images", "PUT", "/users/" + s.id + "/images/order", s.access,
+			`{"imageIds":["` + s.two + `","` + s.one + `"]}`, 200,
+		},
 		{"delete-image", "DELETE", "/users/" + s.id + "/images/" + s.two, s.access, "", 204},
 		{"like", "POST", "/likes", s.access, `{"toUserId":"` + s.bobID + `"}`, 201},
 		{"list-likes-received", "GET", "/likes/received", s.bob, "", 200},
@@ -133,7 +149,10 @@ func (s *story) requests() []request {
 		{"list-chats", "GET", "/chats", s.access, "", 200},
 		{"get-chat", "GET", "/chats/CHAT", s.access, "", 200},
 		{"send-message", "POST", "/chats/CHAT/messages", s.access, `{"content":"Ты на концерте?"}`, 201},
-		{"report", "POST", "/reports", s.bob, `{"kind":"message","chatId":"CHAT","messageId":"MESSAGE","reason":"spam"}`, 201},
+		{
+			"report", "POST", "/reports", s.bob,
+			`{"kind":"message","chatId":"CHAT","messageId":"MESSAGE","reason":"spam"}`, 201,
+		},
 		{"list-messages", "GET", "/chats/CHAT/messages", s.bob, "", 200},
 		{"edit-message", "PUT", "/chats/CHAT/messages/MESSAGE", s.access, `{"content":"Ты там?"}`, 200},
 		{"read-chat", "POST", "/chats/CHAT/read", s.bob, `{"upTo":"MESSAGE"}`, 200},
@@ -145,24 +164,34 @@ func (s *story) requests() []request {
 		{"list-blocks", "GET", "/blocks", s.access, "", 200},
 		{"unblock", "DELETE", "/users/" + s.bobID + "/block", s.access, "", 204},
 		{"new-event", "POST", "/admin/events", s.bob, anEvent, 201},
-		{"put-event", "PUT", "/admin/events/" + s.concert, s.bob, strings.NewReplacer("concert", "party", "2026-12-31T23", "2026-12-31T22").Replace(anEvent), 200},
+		{
+			"put-event", "PUT", "/admin/events/" + s.concert, s.bob,
+			strings.NewReplacer("concert", "party", "2026-12-31T23", "2026-12-31T22").Replace(anEvent), 200,
+		},
 		{"put-event", "PUT", "/admin/events/" + s.draft, s.bob, anEvent, 200},
 		{"put-event-image", "PUT", "/admin/events/" + s.concert + "/image", s.bob, pixel, 200},
 		{"list-events", "GET", "/events", s.access, "", 200},
 		{"list-all-events", "GET", "/admin/events", s.bob, "", 200},
-		{"new-invite", "POST", "/admin/events/" + s.concert + "/invites", s.bob, `{"code":"second","rotate":true}`, 201},
+		{
+			"new-invite", "POST", "/admin/events/" + s.concert + "/invites", s.bob,
+			`{"code":"second","rotate":true}`, 201,
+		},
 		{"get-event", "GET", "/events/" + s.concert + "?invite=second", s.access, "", 200},
 		{"get-event-calendar", "GET", "/events/" + s.concert + "/calendar.ics?invite=second", s.access, "", 200},
 		{"register-for-event", "POST", "/events/" + s.concert + "/register", s.access, `{"inviteCode":"second"}`, 201},
 		{"list-attendees", "GET", "/events/" + s.concert + "/attendees", s.access, "", 200},
 		{"list-events", "GET", "/events?mine=true", s.access, "", 200},
 		{"list-events", "GET", "/events?invite=second", s.carolAccess, "", 200},
-		{"new-event-topic", "POST", "/admin/events/" + s.concert + "/topics", s.bob, `{"title":"A title","content":"Enough content","visibility":"public"}`, 201},
+		{
+			"new-event-topic", "POST", "/admin/events/" + s.concert + "/topics", s.bob,
+			`{"title":"A title","content":"Enough content","visibility":"public"}`, 201,
+		},
 		{"list-topics", "GET", "/forum/sections/event-" + s.concert + "/topics", s.access, "", 200},
 		{"put-audience", "PUT", "/admin/topics/TOPIC", s.bob, `{"visibility":"attendeesOnly"}`, 200},
 		{"get-topic", "GET", "/forum/topics/TOPIC", s.access, "", 200},
 		{"wait a minute", "", "", "", "", 0},
-		{"list-topics", "GET", "/forum/sections/event-" + s.concert + "/topics", s.access, "", 200}, // notes that the caller is there
+		// notes that the caller is there
+		{"list-topics", "GET", "/forum/sections/event-" + s.concert + "/topics", s.access, "", 200},
 		{"list-topics", "GET", "/forum/sections/event-" + s.concert + "/topics", s.carolAccess, "", 200},
 		{"reply", "POST", "/forum/topics/TOPIC/replies", s.access, `{"content":"Yes"}`, 201},
 		{"list-replies", "GET", "/forum/topics/TOPIC/replies", s.bob, "", 200},
@@ -181,9 +210,11 @@ func (s *story) requests() []request {
 		{"read-chat", "POST", "/chats/" + s.room + "/read", s.bob, `{"upTo":"MESSAGE"}`, 200},
 		{"delete-message", "DELETE", "/chats/" + s.room + "/messages/MESSAGE", s.access, "", 204},
 		{"send-message", "POST", "/chats/" + s.room + "/messages", s.access, `{"content":"Buy this"}`, 201},
-		{"report", "POST", "/reports", s.bob, `{"kind":"message","chatId":"` + s.room + `","messageId":"MESSAGE","reason":"spam"}`, 201},
+		{"report", "POST", "/reports", s.bob, `{"kind":"message","chatId":"` + s.room +
+			`","messageId":"MESSAGE","reason":"spam"}`, 201},
 		{"close-report", "PUT", "/admin/reports/FILED", s.bob, `{"action":"remove"}`, 200},
-		{"report", "POST", "/reports", s.bob, `{"kind":"image","userId":"` + s.id + `","imageId":"` + s.one + `","reason":"spam"}`, 201},
+		{"report", "POST", "/reports", s.bob, `{"kind":"image","userId":"` + s.id + `","imageId":"` +
+			s.one + `","reason":"spam"}`, 201},
 		{"close-report", "PUT", "/admin/reports/FILED", s.bob, `{"action":"remove"}`, 200},
 		{"list-invites", "GET", "/admin/events/" + s.concert + "/invites", s.bob, "", 200},
 		{"revoke-invite", "DELETE", "/admin/events/" + s.concert + "/invites/second", s.bob, "", 204},
@@ -204,8 +235,14 @@ func (s *story) requests() []request {
 		{"list-accounts", "GET", "/admin/users?email=anna@example.com", s.bob, "", 200},
 		{"suspend", "POST", "/admin/users/" + s.id + "/suspension", s.bob, `{"days":1,"reason":"Spam"}`, 204},
 		{"unsuspend", "DELETE", "/admin/users/" + s.id + "/suspension", s.bob, "", 204},
-		{"new-section", "POST", "/admin/forum/sections", s.bob, `{"sectionId":"tours","name":"Tours","description":"","orderIndex":1}`, 201},
-		{"put-section", "PUT", "/admin/forum/sections/tours", s.bob, `{"name":"Tours","description":"","orderIndex":2}`, 200},
+		{
+			"new-section", "POST", "/admin/forum/sections", s.bob,
+			`{"sectionId":"tours","name":"Tours","description":"","orderIndex":1}`, 201,
+		},
+		{
+			"put-section", "PUT", "/admin/forum/sections/tours", s.bob,
+			`{"name":"Tours","description":"","orderIndex":2}`, 200,
+		},
 		{"delete-section", "DELETE", "/admin/forum/sections/tours", s.bob, "", 204},
 		{"list-sections", "GET", "/forum/sections", s.access, "", 200},
 		{"new-topic", "POST", "/forum/topics", s.access, aTopic, 201},
@@ -219,8 +256,14 @@ func (s *story) requests() []request {
 		{"put-topic", "PUT", "/forum/topics/" + s.talk, s.bob, `{"isPinned":true}`, 200},
 		{"delete-topic", "DELETE", "/forum/topics/" + s.talk, s.bob, "", 204},
 		{"refresh", "POST", "/auth/refresh", "", `{"refreshToken":"` + s.refresh + `"}`, 200},
-		{"reset-password", "POST", "/auth/reset", "", `{"token":"` + s.reset + `","password":"eleven lamps s.over tea"}`, 204},
-		{"change-password", "POST", "/auth/change-password", s.bob, `{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps s.over tea"}`, 204},
+		{
+			"reset-password", "POST", "/auth/reset", "",
+			`{"token":"` + s.reset + `","password":"eleven lamps s.over tea"}`, 204,
+		},
+		{
+			"change-password", "POST", "/auth/change-password", s.bob,
+			`{"currentPassword":"tea under seven lamps","newPassword":"eleven lamps s.over tea"}`, 204,
+		},
 		{"new-item", "POST", "/admin/store/items", s.bob, anItem, 201},
 		{"list-items", "GET", "/store/items", "", "", 200},
 		{"get-item", "GET", "/store/items/ITEM", "", "", 200},
@@ -232,13 +275,22 @@ func (s *story) requests() []request {
 		{"list-all-posts", "GET", "/admin/blog/posts", s.bob, "", 200},
 		{"get-post", "GET", "/blog/posts/POST", s.bob, "", 200},
 		{"put-post-image", "PUT", "/admin/blog/posts/POST/image", s.bob, pixel, 200},
-		{"put-post", "PUT", "/admin/blog/posts/POST", s.bob, strings.Replace(aPost, "true", "true,\"publishedAt\":\"2026-10-01T12:00:00Z\"", 1), 200},
+		{
+			"put-post", "PUT", "/admin/blog/posts/POST", s.bob,
+			strings.Replace(aPost, "true", "true,\"publishedAt\":\"2026-10-01T12:00:00Z\"", 1), 200,
+		},
 		{"delete-post", "DELETE", "/admin/blog/posts/POST", s.bob, "", 204},
 		{"delete-me", "DELETE", "/auth/me", s.carolAccess, `{"password":"tea under seven lamps"}`, 202},
-		{"restore", "POST", "/auth/restore", "", `{"email":"carol@example.com","password":"tea under seven lamps"}`, 200},
+		{
+			"restore", "POST", "/auth/restore", "",
+			`{"email":"carol@example.com","password":"tea under seven lamps"}`, 200,
+		},
 		{"pass", "POST", "/passes", s.bob, `{"userId":"` + s.carolID + `"}`, 204},
 		{"unpass", "DELETE", "/passes/" + s.carolID, s.bob, "", 204},
-		{"change-email", "POST", "/auth/change-email", s.bob, `{"password":"eleven lamps s.over tea","email":"robert@example.com"}`, 204},
+		{
+			"change-email", "POST", "/auth/change-email", s.bob,
+			`{"password":"eleven lamps s.over tea","email":"robert@example.com"}`, 204,
+		},
 		{"confirm", "POST", "/auth/confirm", "", `{"token":"` + unknownJoin + `","password":"x"}`, 401},
 		{"confirm-email", "POST", "/auth/confirm-email", "", `{"token":"` + unknownMove + `"}`, 401},
 		{"forgot-password", "POST", "/auth/forgot", "", `{"email":"carol@example.com"}`, 409},
@@ -256,7 +308,8 @@ func (s *story) run(all []request, tell func(request, cost)) {
 			time.Sleep(time.Minute) // in a bubble; the next reply moves the topic
 			continue
 		}
-		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC", s.about, "REPLY", s.response, "FILED", s.filed, "PICTURE", strings.TrimPrefix(s.sent, api.Prefix))
+		names := strings.NewReplacer("CHAT", s.pair, "MESSAGE", s.message, "ITEM", s.thing, "POST", s.text, "TOPIC",
+			s.about, "REPLY", s.response, "FILED", s.filed, "PICTURE", strings.TrimPrefix(s.sent, api.Prefix))
 		s.background.Wait()
 		s.calls.Start(time.Millisecond)
 		from := time.Now()
@@ -266,7 +319,10 @@ func (s *story) run(all []request, tell func(request, cost)) {
 		s.calls.Stop()
 		spent.calls, spent.bytes = s.calls.Count(), s.calls.Bytes()
 		require.Equal(s.t, c.status, status, "%s: %v", c.id, answer)
-		for name, is := range map[string]*string{"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text, "topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "imageUrl": &s.sent, "id": &s.message} {
+		for name, is := range map[string]*string{
+			"chatId": &s.pair, "itemId": &s.thing, "postId": &s.text,
+			"topicId": &s.about, "replyId": &s.response, "reportId": &s.filed, "imageUrl": &s.sent, "id": &s.message,
+		} {
 			if id, _ := answer[name].(string); id != "" {
 				*is = id
 			}
@@ -285,16 +341,20 @@ func TestCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStory(t, newWorldOfToday(t))
 		ofTwo := map[string]openapi.Bound{ // what a chat of two costs less than that of an event
-			"get-chat": {Steps: 3, Calls: 6}, "edit-message": {Steps: 5, Calls: 6}, "read-chat": {Steps: 4, Calls: 5}, "delete-message": {Steps: 4, Calls: 5},
+			"get-chat": {Steps: 3, Calls: 6}, "edit-message": {Steps: 5, Calls: 6}, "read-chat": {Steps: 4, Calls: 5},
+			"delete-message": {Steps: 4, Calls: 5},
 		}
 		ofForum := map[string]openapi.Bound{ // what a topic of the forum costs less than one of an event
-			"get-topic": {Steps: 3, Calls: 6}, "reply": {Steps: 5, Calls: 8}, "put-reply": {Steps: 3, Calls: 5}, "delete-reply": {Steps: 3, Calls: 5},
-			"put-topic": {Steps: 6, Calls: 11}, "delete-topic": {Steps: 5, Calls: 8},
+			"get-topic": {Steps: 3, Calls: 6}, "reply": {Steps: 5, Calls: 8}, "put-reply": {Steps: 3, Calls: 5},
+			"delete-reply": {Steps: 3, Calls: 5},
+			"put-topic":    {Steps: 6, Calls: 11}, "delete-topic": {Steps: 5, Calls: 8},
 		}
 		ofReports := map[string]openapi.Bound{ // reports that cost less than one about a message of an event
-			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8}, "suspend": {Steps: 5, Calls: 9},
+			`"user"`: {Steps: 4, Calls: 10}, `"image"`: {Steps: 4, Calls: 10}, `"CHAT"`: {Steps: 4, Calls: 8},
+			"suspend": {Steps: 5, Calls: 9},
 		}
-		removals := []openapi.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 15}} // of a message and of a picture, less than of a topic
+		// of a message and of a picture, less than of a topic
+		removals := []openapi.Bound{{Steps: 6, Calls: 8}, {Steps: 8, Calls: 15}}
 		counted, made := map[string]bool{}, ""
 		s.run(s.requests(), func(c request, spent cost) {
 			bound := api.Bounds()[c.id]
@@ -311,7 +371,10 @@ func TestCounts(t *testing.T) {
 				bound = openapi.Bound{Steps: 5, Calls: 20} // one that has its topics
 			} else if c.id == "register-for-event" && strings.Contains(c.path, s.tight) {
 				bound = openapi.Bound{Steps: 6, Calls: 12} // without an invite
-			} else if less := map[string]openapi.Bound{"leave-event": {Steps: 7, Calls: 11}, "remove-attendee": {Steps: 7, Calls: 11}}[c.id]; less.Steps > 0 && !strings.Contains(c.path, s.tight) {
+			} else if less := map[string]openapi.Bound{
+				"leave-event":     {Steps: 7, Calls: 11},
+				"remove-attendee": {Steps: 7, Calls: 11},
+			}[c.id]; less.Steps > 0 && !strings.Contains(c.path, s.tight) {
 				bound = less // none waits for the place
 			} else if c.id == "get-event" {
 				bound = openapi.Bound{Steps: 3, Calls: 8} // with two topics
@@ -436,7 +499,8 @@ func (s *story) grow(people, times int) (all []request) {
 		status, a := s.ask("POST", "/admin/blog/posts", s.bob, aPost)
 		require.Equal(t, 201, status, a)
 		m := members[i]
-		status, a = s.ask("POST", "/reports", m.Access, `{"kind":"user","userId":"`+members[i+1].ID+`","reason":"spam"}`)
+		status, a = s.ask("POST", "/reports", m.Access,
+			`{"kind":"user","userId":"`+members[i+1].ID+`","reason":"spam"}`)
 		require.Equal(t, 201, status, a)
 		for _, m := range members[2*i : 2*i+2] { // each has one, so that pages have as many authors
 			status, a = s.ask("POST", "/forum/topics", m.Access, aTopic)

@@ -37,10 +37,14 @@ type Price struct {
 // Schema returns an object that may be null.
 func (Price) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Type: huma.TypeObject, Nullable: true, AdditionalProperties: false, Required: []string{"amountMinor", "currency"},
+		Type: huma.TypeObject, Nullable: true, AdditionalProperties: false,
+		Required: []string{"amountMinor", "currency"},
 		Properties: map[string]*huma.Schema{
-			"amountMinor": {Type: huma.TypeInteger, Format: "int64", Description: "In the smallest unit of the currency, 0 to 1,000,000,000,000", Examples: []any{250_000}},
-			"currency":    {Type: huma.TypeString, Description: "A code of ISO 4217", Examples: []any{"RUB"}},
+			"amountMinor": {
+				Type: huma.TypeInteger, Format: "int64",
+				Description: "In the smallest unit of the currency, 0 to 1,000,000,000,000", Examples: []any{250_000},
+			},
+			"currency": {Type: huma.TypeString, Description: "A code of ISO 4217", Examples: []any{"RUB"}},
 		},
 	}
 }
@@ -117,9 +121,14 @@ type EventTopic struct {
 // optionalStamp writes an instant, null if it is zero.
 func eventOf(v events.View) Event {
 	e := Event{
-		EventID: v.ID, Title: v.Title, ImageURL: httpjson.OptionalText(v.ImageURL), Description: v.Description, StartDate: httpjson.FormatTime(v.Start), EndDate: httpjson.OptionalTime(v.End), Location: v.Location,
-		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID, Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
-		TimeZone: v.Zone, IsCancelled: v.Cancelled, Topics: []EventTopic{}, IsPublished: v.Published, Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, IsNewPlace: v.NewPlace, IsWaiting: v.Waits, ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
+		EventID: v.ID, Title: v.Title, ImageURL: httpjson.OptionalText(v.ImageURL), Description: v.Description,
+		StartDate: httpjson.FormatTime(v.Start), EndDate: httpjson.OptionalTime(v.End), Location: v.Location,
+		Category: EventCategory(v.Category), OrganizerID: v.OrganizerID,
+		Visibility: EventVisibility(v.Visibility), IsSecret: v.Secret(),
+		TimeZone: v.Zone, IsCancelled: v.Cancelled, Topics: []EventTopic{}, IsPublished: v.Published,
+		Teaser: v.Sight == events.Teaser, IsAttending: v.Attends, IsNewPlace: v.NewPlace, IsWaiting: v.Waits,
+		ChatID: httpjson.OptionalText(v.ChatID), CreatedAt: httpjson.FormatTime(v.CreatedAt),
+		UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 	}
 	for _, t := range v.Topics {
 		e.Topics = append(e.Topics, EventTopic{t.ID, t.Title, TopicVisibility(t.Visibility)})
@@ -152,9 +161,11 @@ func (Author) Schema(huma.Registry) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Nullable: nullable, Description: doc, Examples: []any{example}}
 	}
 	return &huma.Schema{
-		Type: huma.TypeObject, Nullable: true, AdditionalProperties: false, Required: []string{"userId", "name", "imageUrl"},
+		Type: huma.TypeObject, Nullable: true, AdditionalProperties: false,
+		Required: []string{"userId", "name", "imageUrl"},
 		Properties: map[string]*huma.Schema{
-			"userId":   text("The id of the member; null if the caller may not see their profile", "3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40", true),
+			"userId": text("The id of the member; null if the caller may not see their profile",
+				"3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40", true),
 			"name":     text("Their name", "Анна", false),
 			"imageUrl": text("Their first picture, or null", "/api/v1/images/profile/3f2b8c1e-9d47-4b6a-8e0f-5a7c1d2e3f40/0b9d4c7a-2e51-4f83-9a66-d1c0b7e8f925.jpg", true),
 		},
@@ -250,7 +261,10 @@ const calendarType = "text/calendar"
 
 func (a *api) events() {
 	event := func(id, method, path, summary, description string, errors ...int) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"events"}, Errors: errors, Summary: summary, Description: description}
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"events"}, Errors: errors,
+			Summary: summary, Description: description,
+		}
 	}
 	route(a, visitor, Bound{2, 44}, event("list-events", http.MethodGet, "/events", "Events", "Those that are not over, the soonest end first; or past ones, the latest first; or those that the caller attends or waits for, the newest registration first. Events with the visibility secretTeaser are teasers for every caller. With invite those alone that it opens and that are not over: none for a wrong code. Ten of these within 15 minutes: 429 TOO_MANY_ATTEMPTS.", 401),
 		func(ctx context.Context, c meet.Claim, in *struct {
@@ -275,7 +289,8 @@ func (a *api) events() {
 			} else if in.Mine {
 				p, err = a.Events.Mine(ctx, c, after, in.Limit)
 			} else {
-				p, err = a.Events.List(ctx, c, events.Query{Category: string(in.Category), Past: in.When == "past"}, after, in.Limit)
+				p, err = a.Events.List(ctx, c, events.Query{Category: string(in.Category), Past: in.When == "past"},
+					after, in.Limit)
 			}
 			return openapi.Answer(pageOf(list, c, p.Events, p.Next, eventOf), err)
 		})
@@ -288,8 +303,14 @@ func (a *api) events() {
 			v, err := a.Events.Event(ctx, c, in.EventID, in.Invite, from(ctx))
 			return openapi.Answer(eventOf(v), err)
 		})
-	calendar := event("get-event-calendar", http.MethodGet, "/events/{eventId}/calendar.ics", "An event, for a calendar", "A file of iCalendar with as much of the event as the caller may see. It has the same UID for ever, and the status CANCELLED once the event is.", 404)
-	calendar.Responses = map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{calendarType: {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	calendar := event("get-event-calendar", http.MethodGet, "/events/{eventId}/calendar.ics",
+		"An event, for a calendar", "A file of iCalendar with as much of the event as the caller may see. It has the same UID for ever, and the status CANCELLED once the event is.", 404)
+	calendar.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The file",
+			Content:     map[string]*huma.MediaType{calendarType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		},
+	}
 	route(a, visitor, Bound{1, 5}, calendar, func(ctx context.Context, c meet.Claim, in *struct {
 		ByEvent
 		ByInvite
@@ -304,7 +325,14 @@ func (a *api) events() {
 	})
 	register := event("register-for-event", http.MethodPost, "/events/{eventId}/register", "Attend an event", "Of those who ask for the last place at the same time one gets it: 409 EVENT_FULL. Members who wait come first. Who had a place is answered 200. Until the event begins: 409 EVENT_STARTED; 409 EVENT_CANCELLED if it is.", 404, 409)
 	register.DefaultStatus = http.StatusCreated
-	register.Responses = map[string]*huma.Response{"200": {Description: "The caller had a place", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Registration"}}}}}
+	register.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The caller had a place",
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Registration"}},
+			},
+		},
+	}
 	type registered struct {
 		Status int
 		Body   Registration
@@ -324,14 +352,22 @@ func (a *api) events() {
 		}
 		return out, nil
 	})
-	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more", "The place is given to whoever waits first. Until the event begins: 409 EVENT_STARTED.", 404, 409)
+	leave := event("leave-event", http.MethodDelete, "/events/{eventId}/register", "Attend an event no more",
+		"The place is given to whoever waits first. Until the event begins: 409 EVENT_STARTED.", 404, 409)
 	leave.DefaultStatus = http.StatusNoContent
 	route(a, member, Bound{14, 22}, leave, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.Unregister(ctx, c, in.EventID)
 	})
 	wait := event("wait-for-event", http.MethodPost, "/events/{eventId}/wait", "Wait for a place", "At an event that is full: 409 EVENT_HAS_PLACES if it is not, ALREADY_ATTENDS for one who has a place, WAITING_LIST_FULL if 200 wait. A place that is given back, or added, is given to whoever waits first. Who waited already is answered 200.", 404, 409)
 	wait.DefaultStatus = http.StatusCreated
-	wait.Responses = map[string]*huma.Response{"200": {Description: "The caller waited", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Wait"}}}}}
+	wait.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The caller waited",
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Wait"}},
+			},
+		},
+	}
 	type waiting struct {
 		Status int
 		Body   Wait
@@ -351,12 +387,15 @@ func (a *api) events() {
 		}
 		return out, nil
 	})
-	stop := event("leave-waiting", http.MethodDelete, "/events/{eventId}/wait", "Wait for a place no more", "Who was given a place meanwhile keeps it.", 404)
+	stop := event("leave-waiting", http.MethodDelete, "/events/{eventId}/wait", "Wait for a place no more",
+		"Who was given a place meanwhile keeps it.", 404)
 	stop.DefaultStatus = http.StatusNoContent
 	route(a, member, Bound{5, 9}, stop, func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 		return nil, a.Events.WaitNoMore(ctx, c, in.EventID)
 	})
-	route(a, member, Bound{3, 68}, event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends", "Told to attendees and staff: 403 ATTENDEES_ONLY. Members whom the caller may not see are not in it.", 404),
+	route(a, member, Bound{3, 68},
+		event("list-attendees", http.MethodGet, "/events/{eventId}/attendees", "Who attends",
+			"Told to attendees and staff: 403 ATTENDEES_ONLY. Members whom the caller may not see are not in it.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByPage
@@ -376,11 +415,14 @@ func (a *api) events() {
 func (a *api) adminEvents() {
 	admin := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return huma.Operation{
-			OperationID: id, Method: method, Path: "/admin/events" + path, Tags: []string{"admin"}, DefaultStatus: status, Errors: errors,
+			OperationID: id, Method: method, Path: "/admin/events" + path, Tags: []string{"admin"},
+			DefaultStatus: status, Errors: errors,
 			Summary: summary, Description: description,
 		}
 	}
-	route(a, member, Bound{2, 23}, admin("list-all-events", http.MethodGet, "", "All events; staff may", "By their ends, past ones first; those that are not published too.", http.StatusOK),
+	route(a, member, Bound{2, 23},
+		admin("list-all-events", http.MethodGet, "", "All events; staff may",
+			"By their ends, past ones first; those that are not published too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[Event]], error) {
 			after, err := in.after("list-all-events", c)
 			if err != nil {
@@ -389,7 +431,10 @@ func (a *api) adminEvents() {
 			p, err := a.Events.All(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf("list-all-events", c, p.Events, p.Next, eventOf), err)
 		})
-	route(a, member, Bound{5, 18}, admin("new-event", http.MethodPost, "", "Make an event; admins may", "If it is published, it is in the lists when the answer is there, with a chat and two topics. "+sentAgain, http.StatusCreated),
+	route(a, member, Bound{5, 18},
+		admin("new-event", http.MethodPost, "", "Make an event; admins may",
+			"If it is published, it is in the lists when the answer is there, with a chat and two topics. "+sentAgain,
+			http.StatusCreated),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByKey
 			Body NewEvent
@@ -400,7 +445,9 @@ func (a *api) adminEvents() {
 			v, err := a.Events.NewEvent(ctx, c, d)
 			return openapi.Answer(eventOf(v), err)
 		})
-	route(a, member, Bound{6, 20}, admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may", "Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
+	route(a, member, Bound{6, 20},
+		admin("put-event", http.MethodPut, "/{eventId}", "Change an event; admins may",
+			"Places that are taken cannot be taken away: 409 CAPACITY_TOO_SMALL.", http.StatusOK, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Body NewEvent
@@ -409,7 +456,9 @@ func (a *api) adminEvents() {
 			v, err := a.Events.Edit(ctx, c, in.EventID, in.Body.draft())
 			return openapi.Answer(eventOf(v), err)
 		})
-	route(a, member, Bound{5, 17}, imageSent(admin("put-event-image", http.MethodPut, "/{eventId}/image", "Give an event a picture; admins may", sentImage, http.StatusOK, 404)),
+	route(a, member, Bound{5, 17},
+		imageSent(admin("put-event-image", http.MethodPut, "/{eventId}/image", "Give an event a picture; admins may",
+			sentImage, http.StatusOK, 404)),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			RawBody []byte `contentType:"image/jpeg"`
@@ -418,11 +467,15 @@ func (a *api) adminEvents() {
 			v, err := a.Events.SetImage(ctx, c, in.EventID, in.RawBody)
 			return openapi.Answer(eventOf(v), err)
 		})
-	route(a, member, Bound{4, 16}, admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may", "From then on no caller finds it.", http.StatusNoContent, 404),
+	route(a, member, Bound{4, 16},
+		admin("delete-event", http.MethodDelete, "/{eventId}", "Delete an event; admins may",
+			"From then on no caller finds it.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByEvent) (*none, error) {
 			return nil, a.Events.Delete(ctx, c, in.EventID)
 		})
-	route(a, member, Bound{1, 4}, admin("list-invites", http.MethodGet, "/{eventId}/invites", "The invites of an event; admins may", "By their codes, those that are revoked too.", http.StatusOK, 404),
+	route(a, member, Bound{1, 4},
+		admin("list-invites", http.MethodGet, "/{eventId}/invites", "The invites of an event; admins may",
+			"By their codes, those that are revoked too.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByPage
@@ -436,17 +489,26 @@ func (a *api) adminEvents() {
 			p, err := a.Events.Invites(ctx, c, in.EventID, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Invites, p.Next, inviteOf), err)
 		})
-	route(a, member, Bound{4, 7}, admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may", "Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain, http.StatusCreated, 404, 409),
+	route(a, member, Bound{4, 7},
+		admin("new-invite", http.MethodPost, "/{eventId}/invites", "Make an invite; admins may",
+			"Good for any number of members, for its event alone. With rotate all others are revoked. "+sentAgain,
+			http.StatusCreated, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByKey
 			Body NewInvite
 		},
 		) (*openapi.Body[Invite], error) {
-			i, err := a.Events.NewInvite(ctx, c, in.EventID, events.InviteDraft{Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt, Rotate: in.Body.Rotate, Key: in.Key})
+			i, err := a.Events.NewInvite(ctx, c, in.EventID,
+				events.InviteDraft{
+					Code: in.Body.Code, ExpiresAt: in.Body.ExpiresAt,
+					Rotate: in.Body.Rotate, Key: in.Key,
+				})
 			return openapi.Answer(inviteOf(i), err)
 		})
-	route(a, member, Bound{2, 4}, admin("revoke-invite", http.MethodDelete, "/{eventId}/invites/{code}", "Revoke an invite; admins may", "Members who attend by it still do.", http.StatusNoContent, 404),
+	route(a, member, Bound{2, 4},
+		admin("revoke-invite", http.MethodDelete, "/{eventId}/invites/{code}", "Revoke an invite; admins may",
+			"Members who attend by it still do.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			Code string `path:"code" doc:"The code of an invite" example:"ALOE-2026"`
@@ -454,7 +516,9 @@ func (a *api) adminEvents() {
 		) (*none, error) {
 			return nil, a.Events.Revoke(ctx, c, in.EventID, in.Code)
 		})
-	route(a, member, Bound{3, 8}, admin("put-attendee", http.MethodPut, "/{eventId}/attendees/{userId}", "Note whether a member came; admins may", "Once the event has begun: 409 EVENT_NOT_STARTED.", http.StatusOK, 404, 409),
+	route(a, member, Bound{3, 8},
+		admin("put-attendee", http.MethodPut, "/{eventId}/attendees/{userId}", "Note whether a member came; admins may",
+			"Once the event has begun: 409 EVENT_NOT_STARTED.", http.StatusOK, 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByUser
@@ -464,7 +528,10 @@ func (a *api) adminEvents() {
 			g, err := a.Events.SetAttended(ctx, c, in.EventID, in.UserID, in.Body.Attended)
 			return openapi.Answer(attendeeOf(g), err)
 		})
-	route(a, member, Bound{14, 22}, admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}", "Take a member's place back; admins may", "At any time; there is no harm in doing it twice.", http.StatusNoContent, 404),
+	route(a, member, Bound{14, 22},
+		admin("remove-attendee", http.MethodDelete, "/{eventId}/attendees/{userId}",
+			"Take a member's place back; admins may", "At any time; there is no harm in doing it twice.",
+			http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByUser

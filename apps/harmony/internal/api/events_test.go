@@ -55,14 +55,16 @@ func TestSecrets(t *testing.T) {
 		{"GET", "/calendar.ics", ""},
 		{"GET", "/calendar.ics?invite=wrong", ""},
 	} {
-		require.Equal(t, letter(r.method, "/events/"+absent+r.path, anna, r.body), letter(r.method, "/events/"+hidden+r.path, anna, r.body), "%s %s", r.method, r.path)
+		require.Equal(t, letter(r.method, "/events/"+absent+r.path, anna, r.body),
+			letter(r.method, "/events/"+hidden+r.path, anna, r.body), "%s %s", r.method, r.path)
 	}
 	require.Equal(t, letter("GET", "/events/"+absent, "", ""), letter("GET", "/events/"+hidden, "", ""))
 	_, list := w.ask("GET", "/events", "", "")
 	require.Empty(t, list["items"])
 	status, e := w.ask("GET", "/events/"+hidden+"?invite="+invite["code"].(string), "", "")
 	require.Equal(t, 200, status)
-	require.Equal(t, []any{"Тайный концерт", float64(2), false, float64(0), true}, []any{e["title"], e["capacity"], e["teaser"], e["attendeeCount"], e["isSecret"]})
+	require.Equal(t, []any{"Тайный концерт", float64(2), false, float64(0), true},
+		[]any{e["title"], e["capacity"], e["teaser"], e["attendeeCount"], e["isSecret"]})
 	status, r := w.ask("POST", "/events/"+hidden+"/register", anna, `{"inviteCode":"`+invite["code"].(string)+`"}`)
 	require.Equal(t, 201, status, r)
 	status, again := w.ask("POST", "/events/"+hidden+"/register", anna, `{}`)
@@ -77,7 +79,11 @@ func TestSecrets(t *testing.T) {
 	require.Equal(t, 200, status)
 	_, list = w.ask("GET", "/events", anna, "")
 	e = list["items"].([]any)[0].(map[string]any)
-	require.Equal(t, []any{"Концерт", "", "", nil, nil, true, true}, []any{e["title"], e["description"], e["location"], e["attendeeCount"], e["price"], e["teaser"], e["isAttending"]})
+	require.Equal(t, []any{"Концерт", "", "", nil, nil, true, true},
+		[]any{
+			e["title"], e["description"], e["location"], e["attendeeCount"], e["price"],
+			e["teaser"], e["isAttending"],
+		})
 	status, _ = w.ask("GET", "/events?mine=true", "", "")
 	require.Equal(t, 401, status)
 }
@@ -92,7 +98,8 @@ func TestCalendarOfAnEvent(t *testing.T) {
 	require.NoError(t, err)
 	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
 	body := func(start string) string {
-		return `{"title":"Concert","description":"","timeZone":"Europe/Berlin","startDate":"` + start + `","location":"","category":"concert","visibility":"public","isPublished":true}`
+		return `{"title":"Concert","description":"","timeZone":"Europe/Berlin","startDate":"` + start +
+			`","location":"","category":"concert","visibility":"public","isPublished":true}`
 	}
 	for start, code := range map[string]string{"2126-03-31T02:30": "TIME_SKIPPED", "2126-10-27T02:30": "TIME_TWICE"} {
 		status, p := w.ask("POST", "/admin/events", admin, body(start))
@@ -101,13 +108,19 @@ func TestCalendarOfAnEvent(t *testing.T) {
 	}
 	status, e := w.ask("POST", "/admin/events", admin, body("2126-12-31T20:00"))
 	require.Equal(t, 201, status, e)
-	require.Equal(t, []any{"2126-12-31T19:00:00.000Z", "Europe/Berlin", false}, []any{e["startDate"], e["timeZone"], e["isCancelled"]})
-	r := httptest.NewRequest(http.MethodGet, "https://example.org/api/v1/events/"+e["eventId"].(string)+"/calendar.ics", nil)
+	require.Equal(t, []any{"2126-12-31T19:00:00.000Z", "Europe/Berlin", false},
+		[]any{e["startDate"], e["timeZone"], e["isCancelled"]})
+	r := httptest.NewRequest(http.MethodGet, "https://example.org/api/v1/events/"+
+		e["eventId"].(string)+"/calendar.ics", nil)
 	got := httptest.NewRecorder()
 	w.Handler.ServeHTTP(got, r)
 	require.Equal(t, 200, got.Code)
 	require.Equal(t, []string{"text/calendar; charset=utf-8", `attachment; filename="event.ics"`, "private, no-cache"},
-		[]string{got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition"), got.Header().Get("Cache-Control")})
+		[]string{
+			got.Header().Get("Content-Type"), got.Header().Get("Content-Disposition"),
+			got.Header().Get("Cache-Control"),
+		})
 	require.Contains(t, got.Body.String(), "\r\nDTSTART:21261231T190000Z\r\n")
-	require.Contains(t, strings.ReplaceAll(got.Body.String(), "\r\n ", ""), "\r\nURL:https://example.org/app/events/"+e["eventId"].(string)+"\r\n")
+	require.Contains(t, strings.ReplaceAll(got.Body.String(), "\r\n ", ""),
+		"\r\nURL:https://example.org/app/events/"+e["eventId"].(string)+"\r\n")
 }

@@ -114,7 +114,10 @@ func (x SectionEdit) section(id string) forum.Section {
 }
 
 func sectionOf(x forum.Section) Section {
-	return Section{NewSection: NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}}, CreatedAt: httpjson.FormatTime(x.CreatedAt)}
+	return Section{
+		NewSection: NewSection{x.ID, SectionEdit{x.Name, x.Description, x.Order}},
+		CreatedAt:  httpjson.FormatTime(x.CreatedAt),
+	}
 }
 
 func listedSection(x forum.Section) Section {
@@ -125,18 +128,27 @@ func listedSection(x forum.Section) Section {
 
 func topicOf(v forum.View) Topic {
 	return Topic{
-		TopicID: v.ID, SectionID: v.SectionID, EventID: httpjson.OptionalText(v.EventID), Visibility: httpjson.OptionalText(v.Visibility), Title: v.Title, Content: v.Content, Author: authorOf(v.Author), IsPinned: v.Pinned, IsLocked: v.Locked,
-		ReplyCount: v.Replies, CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt), LastActivityAt: httpjson.FormatTime(v.LastActivity),
+		TopicID: v.ID, SectionID: v.SectionID, EventID: httpjson.OptionalText(v.EventID),
+		Visibility: httpjson.OptionalText(v.Visibility), Title: v.Title, Content: v.Content, Author: authorOf(v.Author),
+		IsPinned: v.Pinned, IsLocked: v.Locked,
+		ReplyCount: v.Replies, CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
+		LastActivityAt: httpjson.FormatTime(v.LastActivity),
 	}
 }
 
 func replyOf(v forum.ReplyView) Reply {
-	return Reply{v.ID, v.TopicID, authorOf(v.Author), v.Content, httpjson.FormatTime(v.CreatedAt), httpjson.OptionalTime(v.EditedAt), httpjson.OptionalTime(v.DeletedAt)}
+	return Reply{
+		v.ID, v.TopicID, authorOf(v.Author), v.Content, httpjson.FormatTime(v.CreatedAt),
+		httpjson.OptionalTime(v.EditedAt), httpjson.OptionalTime(v.DeletedAt),
+	}
 }
 
 func (a *api) forum() {
 	op := func(id, method, path, summary, description string, errors ...int) huma.Operation {
-		o := huma.Operation{OperationID: id, Method: method, Path: "/forum" + path, Tags: []string{"forum"}, Errors: errors, Summary: summary, Description: description}
+		o := huma.Operation{
+			OperationID: id, Method: method, Path: "/forum" + path, Tags: []string{"forum"},
+			Errors: errors, Summary: summary, Description: description,
+		}
 		switch method {
 		case http.MethodPost:
 			o.DefaultStatus = http.StatusCreated
@@ -145,7 +157,9 @@ func (a *api) forum() {
 		}
 		return o
 	}
-	route(a, member, Bound{2, 53}, op("list-sections", http.MethodGet, "/sections", "Sections of the forum", "By their order, with the numbers of their topics."),
+	route(a, member, Bound{2, 53},
+		op("list-sections", http.MethodGet, "/sections", "Sections of the forum",
+			"By their order, with the numbers of their topics."),
 		func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[List[Section]], error) {
 			after, err := in.after("list-sections", c)
 			if err != nil {
@@ -154,7 +168,8 @@ func (a *api) forum() {
 			p, err := a.Forum.Sections(ctx, c, after, in.Limit)
 			return openapi.Answer(pageOf("list-sections", c, p.Sections, p.Next, listedSection), err)
 		})
-	route(a, member, Bound{2, 125}, op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity. The section event-{eventId} has the topics of an event that the caller sees; if there are none, it is answered as one that is not there.", 404),
+	route(a, member, Bound{2, 125},
+		op("list-topics", http.MethodGet, "/sections/{sectionId}/topics", "Topics of a section", "Pinned ones first, then those with the last activity. The section event-{eventId} has the topics of an event that the caller sees; if there are none, it is answered as one that is not there.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			BySection
 			ByPage
@@ -182,7 +197,9 @@ func (a *api) forum() {
 			p, err := a.Forum.Search(ctx, c, in.Q, after, in.Limit)
 			return openapi.Answer(pageOf(list, c, p.Topics, p.Next, topicOf), err)
 		})
-	route(a, member, Bound{4, 8}, op("new-topic", http.MethodPost, "/topics", "Begin a topic", "In a section. With an Idempotency-Key the same request twice is one topic.", 404),
+	route(a, member, Bound{4, 8},
+		op("new-topic", http.MethodPost, "/topics", "Begin a topic",
+			"In a section. With an Idempotency-Key the same request twice is one topic.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByKey
 			Body NewTopic
@@ -191,7 +208,8 @@ func (a *api) forum() {
 			v, err := a.Forum.NewTopic(ctx, c, in.Body.SectionID, in.Body.Title, in.Body.Content, in.Key)
 			return openapi.Answer(topicOf(v), err)
 		})
-	route(a, member, Bound{2, 8}, op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
+	route(a, member, Bound{2, 8},
+		op("get-topic", http.MethodGet, "/topics/{topicId}", "A topic", "Its replies have a list of their own.", 404),
 		func(ctx context.Context, c meet.Claim, in *ByTopic) (*openapi.Body[Topic], error) {
 			v, err := a.Forum.Topic(ctx, c, in.TopicID)
 			return openapi.Answer(topicOf(v), err)
@@ -202,14 +220,21 @@ func (a *api) forum() {
 			Body TopicEdit
 		},
 		) (*openapi.Body[Topic], error) {
-			v, err := a.Forum.Edit(ctx, c, in.TopicID, forum.Edit{Title: in.Body.Title, Content: in.Body.Content, Pinned: in.Body.IsPinned, Locked: in.Body.IsLocked})
+			v, err := a.Forum.Edit(ctx, c, in.TopicID,
+				forum.Edit{
+					Title: in.Body.Title, Content: in.Body.Content,
+					Pinned: in.Body.IsPinned, Locked: in.Body.IsLocked,
+				})
 			return openapi.Answer(topicOf(v), err)
 		})
-	route(a, member, Bound{5, 9}, op("delete-topic", http.MethodDelete, "/topics/{topicId}", "Delete a topic", "With its replies; its author and staff may.", 404),
+	route(a, member, Bound{5, 9}, op("delete-topic", http.MethodDelete, "/topics/{topicId}", "Delete a topic",
+		"With its replies; its author and staff may.", 404),
 		func(ctx context.Context, c meet.Claim, in *ByTopic) (*none, error) {
 			return nil, a.Forum.Delete(ctx, c, in.TopicID)
 		})
-	route(a, member, Bound{2, 66}, op("list-replies", http.MethodGet, "/topics/{topicId}/replies", "Replies of a topic", "The newest first; one that is deleted keeps its place.", 404),
+	route(a, member, Bound{2, 66},
+		op("list-replies", http.MethodGet, "/topics/{topicId}/replies", "Replies of a topic",
+			"The newest first; one that is deleted keeps its place.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			ByPage
@@ -233,7 +258,9 @@ func (a *api) forum() {
 			v, err := a.Forum.Reply(ctx, c, in.TopicID, in.Body.Content, in.Key)
 			return openapi.Answer(replyOf(v), err)
 		})
-	route(a, member, Bound{3, 7}, op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply", "Its author may.", 404, 409),
+	route(a, member, Bound{3, 7},
+		op("put-reply", http.MethodPut, "/topics/{topicId}/replies/{replyId}", "Change a reply",
+			"Its author may.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			ByReply
@@ -243,7 +270,8 @@ func (a *api) forum() {
 			v, err := a.Forum.EditReply(ctx, c, in.TopicID, in.ReplyID, in.Body.Content)
 			return openapi.Answer(replyOf(v), err)
 		})
-	route(a, member, Bound{3, 7}, op("delete-reply", http.MethodDelete, "/topics/{topicId}/replies/{replyId}", "Delete a reply", "It keeps its place, without content and author. Its author and staff may.", 404),
+	route(a, member, Bound{3, 7}, op("delete-reply", http.MethodDelete, "/topics/{topicId}/replies/{replyId}",
+		"Delete a reply", "It keeps its place, without content and author. Its author and staff may.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			ByReply
@@ -256,17 +284,22 @@ func (a *api) forum() {
 		o.Path, o.Tags = "/admin"+path, []string{"admin"}
 		return o
 	}
-	route(a, member, Bound{4, 9}, ofEvent("new-event-topic", http.MethodPost, "/events/{eventId}/topics", "Begin a topic of an event; admins may", "An event has up to 20: 409 TOO_MANY_TOPICS. Two of them, for all who see the event and for those who attend, are there from the day that it is published.", 404, 409),
+	route(a, member, Bound{4, 9},
+		ofEvent("new-event-topic", http.MethodPost, "/events/{eventId}/topics", "Begin a topic of an event; admins may",
+			"An event has up to 20: 409 TOO_MANY_TOPICS. Two of them, for all who see the event and for those who attend, are there from the day that it is published.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByEvent
 			ByKey
 			Body NewEventTopic
 		},
 		) (*openapi.Body[Topic], error) {
-			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title, in.Body.Content, in.Body.audience(), in.Key)
+			v, err := a.Forum.NewEventTopic(ctx, c, in.EventID, in.Body.Title,
+				in.Body.Content, in.Body.audience(), in.Key)
 			return openapi.Answer(topicOf(v), err)
 		})
-	route(a, member, Bound{4, 11}, ofEvent("put-audience", http.MethodPut, "/topics/{topicId}", "Change which members a topic of an event is for; admins may", "Holds from the next request on.", 404),
+	route(a, member, Bound{4, 11},
+		ofEvent("put-audience", http.MethodPut, "/topics/{topicId}",
+			"Change which members a topic of an event is for; admins may", "Holds from the next request on.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByTopic
 			Body Audience
@@ -280,12 +313,14 @@ func (a *api) forum() {
 		o.Path, o.Tags = "/admin/forum/sections"+path, []string{"admin"}
 		return o
 	}
-	route(a, member, Bound{2, 4}, section("new-section", http.MethodPost, "", "Make a section; admins may", "Its id stays.", 409),
+	route(a, member, Bound{2, 4},
+		section("new-section", http.MethodPost, "", "Make a section; admins may", "Its id stays.", 409),
 		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewSection]) (*openapi.Body[Section], error) {
 			x, err := a.Forum.NewSection(ctx, c, in.Body.section(in.Body.SectionID))
 			return openapi.Answer(sectionOf(x), err)
 		})
-	route(a, member, Bound{2, 4}, section("put-section", http.MethodPut, "/{sectionId}", "Change a section; admins may", "All of it but the id.", 404),
+	route(a, member, Bound{2, 4}, section("put-section", http.MethodPut, "/{sectionId}", "Change a section; admins may",
+		"All of it but the id.", 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			BySection
 			Body SectionEdit
@@ -294,7 +329,9 @@ func (a *api) forum() {
 			x, err := a.Forum.EditSection(ctx, c, in.Body.section(in.SectionID))
 			return openapi.Answer(sectionOf(x), err)
 		})
-	route(a, member, Bound{2, 5}, section("delete-section", http.MethodDelete, "/{sectionId}", "Delete a section; admins may", "One without topics: 409 SECTION_NOT_EMPTY.", 404, 409),
+	route(a, member, Bound{2, 5},
+		section("delete-section", http.MethodDelete, "/{sectionId}", "Delete a section; admins may",
+			"One without topics: 409 SECTION_NOT_EMPTY.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *BySection) (*none, error) {
 			return nil, a.Forum.DeleteSection(ctx, c, in.SectionID)
 		})

@@ -26,7 +26,8 @@ func imageSent(o huma.Operation) huma.Operation { return openapi.TakesFile(o, im
 
 func (a *api) images() {
 	route(a, member, Bound{4, 9}, imageSent(huma.Operation{
-		OperationID: "add-image", Method: http.MethodPost, Path: "/users/{userId}/images", Tags: []string{"people"}, DefaultStatus: http.StatusCreated, Errors: []int{404, 409},
+		OperationID: "add-image", Method: http.MethodPost, Path: "/users/{userId}/images", Tags: []string{"people"},
+		DefaultStatus: http.StatusCreated, Errors: []int{404, 409},
 		Summary: "Add a picture to my profile", Description: "The bytes of a JPEG, PNG, WebP or GIF file of up to 8 MiB and 25 megapixels. It is turned as EXIF says, made small and written anew as JPEG, without any other data of the file. " + madeInTurn,
 	}), func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
@@ -37,7 +38,8 @@ func (a *api) images() {
 		return openapi.Answer(imageOf(i), err)
 	})
 	route(a, member, Bound{4, 11}, huma.Operation{
-		OperationID: "delete-image", Method: http.MethodDelete, Path: "/users/{userId}/images/{imageId}", Tags: []string{"people"}, Errors: []int{404, 409},
+		OperationID: "delete-image", Method: http.MethodDelete, Path: "/users/{userId}/images/{imageId}",
+		Tags: []string{"people"}, Errors: []int{404, 409},
 		Summary: "Delete a picture of mine", Description: "It is gone at once, and the others move up.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
@@ -47,7 +49,8 @@ func (a *api) images() {
 		return nil, a.Service.DeleteImage(ctx, c, in.UserID, in.ImageID)
 	})
 	route(a, member, Bound{4, 7}, huma.Operation{
-		OperationID: "order-images", Method: http.MethodPut, Path: "/users/{userId}/images/order", Tags: []string{"people"}, Errors: []int{404, 409},
+		OperationID: "order-images", Method: http.MethodPut, Path: "/users/{userId}/images/order",
+		Tags: []string{"people"}, Errors: []int{404, 409},
 		Summary: "Put my pictures in order", Description: "The first one is shown with my name.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
@@ -58,7 +61,8 @@ func (a *api) images() {
 		return openapi.Answer(ImageList{imagesOf(all)}, err)
 	})
 	route(a, visitor, Bound{4, 10}, huma.Operation{
-		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}", Tags: []string{"people"}, Errors: []int{404},
+		OperationID: "get-image", Method: http.MethodGet, Path: "/images/{kind}/{ownerId}/{file}",
+		Tags: []string{"people"}, Errors: []int{404},
 		Summary: "A picture", Description: "Of a member, to those who may see the member; of a chat, to those who take part while its sender is there for them, and once it was reported to staff; of an event or a post, to those who see it; of an item of the store, to everybody.",
 		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: openapi.Binary(imageTypes[0])}},
 	}, func(ctx context.Context, c meet.Claim, in *struct {

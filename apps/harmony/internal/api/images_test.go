@@ -36,7 +36,10 @@ func TestPictureIsServed(t *testing.T) {
 		rec := get(path, "")
 		require.Equal(t, http.StatusOK, rec.Code)
 		require.Equal(t, "\xff\xd8\xff", rec.Body.String()[:3])
-		for header, want := range map[string]string{"Content-Type": "image/jpeg", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=600"} {
+		for header, want := range map[string]string{
+			"Content-Type": "image/jpeg", "X-Content-Type-Options": "nosniff",
+			"Cache-Control": "private, max-age=600",
+		} {
 			require.Equal(t, want, rec.Header().Get(header), header)
 		}
 		etag := rec.Header().Get("ETag")

@@ -21,7 +21,8 @@ func TestBlockedLooksAsDeleted(t *testing.T) {
 	_, err := w.service.SetRole(t.Context(), "admin@example.com", meet.Admin)
 	require.NoError(t, err)
 	w.Handler = openapitest.New(t, w).Enforce(t, w.Handler)
-	status, p := w.ask("POST", "/admin/forum/sections", admin, `{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
+	status, p := w.ask("POST", "/admin/forum/sections", admin,
+		`{"sectionId":"music","name":"Music","description":"","orderIndex":0}`)
 	require.Equal(t, 201, status, p)
 	// A side is a member, and another one that this member looks at.
 	type side struct{ token, of, ofToken, id, image, topic, chat, message string }
@@ -31,7 +32,8 @@ func TestBlockedLooksAsDeleted(t *testing.T) {
 		s.of, s.ofToken, _ = w.account("match-" + name)
 		_, p := w.ask("POST", "/users/"+s.of+"/images", s.ofToken, pixel)
 		s.image = p["imageId"].(string)
-		_, p = w.ask("POST", "/forum/topics", s.ofToken, `{"sectionId":"music","title":"A title","content":"Enough content"}`)
+		_, p = w.ask("POST", "/forum/topics", s.ofToken,
+			`{"sectionId":"music","title":"A title","content":"Enough content"}`)
 		s.topic = p["topicId"].(string)
 		w.ask("POST", "/likes", s.token, `{"toUserId":"`+s.of+`"}`)
 		_, p = w.ask("POST", "/likes", s.ofToken, `{"toUserId":"`+s.id+`"}`)
@@ -41,13 +43,16 @@ func TestBlockedLooksAsDeleted(t *testing.T) {
 		return s
 	}
 	blocked, deleted := made("bob"), made("carol")
-	ids := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]{19}_|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"requestId":"[^"]*"`)
+	ids := regexp.MustCompile(
+		`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]{19}_|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"requestId":"[^"]*"`)
 	letter := func(s side, method, path, body string) string {
-		names := strings.NewReplacer("OF", s.of, "IMAGE", s.image, "TOPIC", s.topic, "CHAT", s.chat, "MESSAGE", s.message)
+		names := strings.NewReplacer("OF", s.of, "IMAGE", s.image, "TOPIC", s.topic, "CHAT",
+			s.chat, "MESSAGE", s.message)
 		status, p := w.ask(method, names.Replace(path), s.token, names.Replace(body))
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
-		return strings.Join([]string{method, path, ids.ReplaceAllString(string(text), "x")}, " ") + " " + string(rune('0'+status/100)) + string(rune('0'+status%100/10)) + string(rune('0'+status%10))
+		return strings.Join([]string{method, path, ids.ReplaceAllString(string(text), "x")}, " ") + " " +
+			string(rune('0'+status/100)) + string(rune('0'+status%100/10)) + string(rune('0'+status%10))
 	}
 	before := letter(blocked, "GET", "/users/OF", "")
 	require.Equal(t, before, letter(deleted, "GET", "/users/OF", ""))
@@ -90,9 +95,11 @@ func TestBlockedLooksAsDeleted(t *testing.T) {
 		status, _ := w.ask("GET", "/users/"+s.of, admin, "")
 		require.Equal(t, 200, status)
 	}
-	status, p = w.ask("POST", "/auth/restore", "", `{"email":"match-carol@example.com","password":"tea under seven lamps"}`)
+	status, p = w.ask("POST", "/auth/restore", "",
+		`{"email":"match-carol@example.com","password":"tea under seven lamps"}`)
 	require.Equal(t, 200, status, p)
-	status, p = w.ask("POST", "/auth/restore", "", `{"email":"match-carol@example.com","password":"tea under seven lamps"}`)
+	status, p = w.ask("POST", "/auth/restore", "",
+		`{"email":"match-carol@example.com","password":"tea under seven lamps"}`)
 	require.Equal(t, 409, status)
 	require.Equal(t, "NOT_DELETED", p["code"])
 }

@@ -70,7 +70,8 @@ func (w *world) mails(p *postman) []mail.Message {
 				break
 			}
 			for _, m := range list {
-				require.NoError(w.t, trigger.Run(w.t.Context(), function.Invocation{Text: m.Text, Inserted: m.Inserted}))
+				require.NoError(w.t, trigger.Run(w.t.Context(),
+					function.Invocation{Text: m.Text, Inserted: m.Inserted}))
 				require.NoError(w.t, w.service.Queues.Delete(w.t.Context(), trigger.Queue, m.Receipt))
 			}
 		}
@@ -137,12 +138,14 @@ func TestNoOneIsTold(t *testing.T) {
 		require.Equal(t, "anna@example.com", sent[0].To)
 		page, token := linked(t, sent[0])
 		require.Equal(t, "confirm", page)
-		status, answer = w.ask("POST", "/auth/login", "", `{"email":"anna@example.com","password":"tea under seven lamps"}`)
+		status, answer = w.ask("POST", "/auth/login", "",
+			`{"email":"anna@example.com","password":"tea under seven lamps"}`)
 		require.Equal(t, 401, status, answer)
 		status, answer = w.ask("POST", "/auth/confirm", "", `{"token":"`+token+`","password":"another one"}`)
 		require.Equal(t, 401, status)
 		require.Equal(t, "INVALID_CREDENTIALS", answer["code"])
-		status, session := w.bounded("confirm", "/auth/confirm", "", `{"token":"`+token+`","password":"tea under seven lamps"}`)
+		status, session := w.bounded("confirm", "/auth/confirm", "",
+			`{"token":"`+token+`","password":"tea under seven lamps"}`)
 		require.Equal(t, 200+1, status, session)
 		w.background.Wait()
 		status, answer = w.ask("POST", "/auth/confirm", "", `{"token":"`+token+`","password":"tea under seven lamps"}`)
@@ -232,7 +235,8 @@ func TestMove(t *testing.T) {
 		w.account("bob")
 		w.service.Mail = p
 		move := func(to string) []mail.Message {
-			status, answer := w.ask("POST", "/auth/change-email", access, `{"password":"tea under seven lamps","email":"`+to+`"}`)
+			status, answer := w.ask("POST", "/auth/change-email", access,
+				`{"password":"tea under seven lamps","email":"`+to+`"}`)
 			require.Equal(t, 202, status, answer)
 			return w.mails(p)
 		}

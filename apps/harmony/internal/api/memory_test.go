@@ -51,16 +51,28 @@ func holdMemory(t *testing.T) {
 		}
 		return all
 	}
-	send("PUT", "/users/"+s.id, s.access, map[string]any{"name": long(50), "bio": long(1000), "location": long(100), "gender": "female", "position": nil})
+	send("PUT", "/users/"+s.id, s.access,
+		map[string]any{"name": long(50), "bio": long(1000), "location": long(100), "gender": "female", "position": nil})
 	post, item, topic := "", "", ""
 	for i := range 100 {
 		about := map[string]any{"sectionId": "music", "title": long(100), "content": long(5000)}
 		topic = send("POST", "/forum/topics", s.access, about)["topicId"].(string)
 		send("POST", "/forum/topics/"+s.talk+"/replies", s.access, map[string]any{"content": long(5000)})
-		send("POST", "/admin/forum/sections", s.bob, map[string]any{"sectionId": fmt.Sprint("section-", i), "name": long(50), "description": long(1000), "orderIndex": i})
-		send("POST", "/admin/events", s.bob, whole(anEvent, map[string]any{"title": long(100), "description": long(5000), "location": long(100)}))
-		item = send("POST", "/admin/store/items", s.bob, whole(anItem, map[string]any{"title": long(100), "description": long(5000), "externalPurchaseUrl": "https://shop.example.com/" + strings.Repeat("x", 1900)}))["itemId"].(string)
-		post = send("POST", "/admin/blog/posts", s.bob, whole(aPost, map[string]any{"title": long(200), "excerpt": long(500), "content": long(30_000)}))["postId"].(string)
+		send("POST", "/admin/forum/sections", s.bob,
+			map[string]any{
+				"sectionId": fmt.Sprint("section-", i), "name": long(50),
+				"description": long(1000), "orderIndex": i,
+			})
+		send("POST", "/admin/events", s.bob,
+			whole(anEvent, map[string]any{"title": long(100), "description": long(5000), "location": long(100)}))
+		item = send("POST", "/admin/store/items", s.bob,
+			whole(anItem, map[string]any{
+				"title": long(100), "description": long(5000),
+				"externalPurchaseUrl": "https://shop.example.com/" + strings.Repeat("x", 1900),
+			}))["itemId"].(string)
+		post = send("POST", "/admin/blog/posts", s.bob, whole(aPost, map[string]any{
+			"title": long(200), "excerpt": long(500), "content": long(30_000),
+		}))["postId"].(string)
 		if i < 50 {
 			send("POST", "/chats/"+s.room+"/messages", s.bob, map[string]any{"content": long(4000)})
 			send("POST", "/admin/events/"+s.concert+"/invites", s.bob, map[string]any{"code": fmt.Sprint("code", i)})
@@ -69,7 +81,11 @@ func holdMemory(t *testing.T) {
 	var people []string
 	for i := range 20 {
 		id, access, _ := s.account(fmt.Sprint("member", i))
-		send("PUT", "/users/"+id, access, map[string]any{"name": long(50), "bio": long(1000), "location": long(100), "gender": "female", "position": nil})
+		send("PUT", "/users/"+id, access,
+			map[string]any{
+				"name": long(50), "bio": long(1000), "location": long(100),
+				"gender": "female", "position": nil,
+			})
 		send("POST", "/likes", access, map[string]any{"toUserId": s.id})
 		send("POST", "/reports", access, map[string]any{"kind": "topic", "topicId": s.talk, "reason": "spam"})
 		fully := map[string]any{"kind": "topic", "topicId": topic, "reason": "other", "text": long(1000)}
@@ -88,7 +104,8 @@ func holdMemory(t *testing.T) {
 	})["topicId"].(string)
 	s.background.Wait()
 	values := map[string][]string{
-		"userId": {s.id}, "chatId": {s.room}, "topicId": {s.talk}, "sectionId": {"music"}, "eventId": {s.concert}, "itemId": {item}, "postId": {post}, "kind": {"profile"}, "ownerId": {s.id}, "file": {s.one + "_320.jpg"},
+		"userId": {s.id}, "chatId": {s.room}, "topicId": {s.talk}, "sectionId": {"music"}, "eventId": {s.concert},
+		"itemId": {item}, "postId": {post}, "kind": {"profile"}, "ownerId": {s.id}, "file": {s.one + "_320.jpg"},
 	}
 	get := func(path, token string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, api.Prefix+path, nil)
@@ -120,7 +137,8 @@ func holdMemory(t *testing.T) {
 					if len(list.Items) > 1 {
 						require.LessOrEqual(t, rec.Body.Len(), openapi.MaxPage+4<<10, page)
 					}
-					heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", page, len(list.Items), rec.Body.Len()>>10), func(int) { get(page, who) })
+					heap.Check(t, fmt.Sprintf("%s: %d things, %d KiB", page, len(list.Items), rec.Body.Len()>>10),
+						func(int) { get(page, who) })
 					break
 				}
 			}
@@ -140,6 +158,10 @@ func holdMemory(t *testing.T) {
 			})
 		}
 	}
-	values["id"], values["section"], values["topic"] = []string{s.id, people[1], s.room, s.concert, item, post, s.talk, topic}, []string{"music"}, []string{secret}
-	heap.CheckPages(t, web.Patterns(), values, []string{web.Prefix + "/sign-up", web.Prefix + "/sign-in", web.Prefix + "/{rest...}"}, ways...)
+	values["id"], values["section"], values["topic"] = []string{
+		s.id, people[1], s.room, s.concert, item, post, s.talk,
+		topic,
+	}, []string{"music"}, []string{secret}
+	heap.CheckPages(t, web.Patterns(), values,
+		[]string{web.Prefix + "/sign-up", web.Prefix + "/sign-in", web.Prefix + "/{rest...}"}, ways...)
 }

@@ -89,7 +89,9 @@ type (
 
 func reportOf(r reports.Report) Report {
 	out := Report{
-		ReportID{r.ID}, ReportKind(r.Kind), ReportReason(r.Reason), r.Text, r.ReporterID, r.UserID, r.Snapshot, r.State(), nil, httpjson.FormatTime(r.CreatedAt),
+		ReportID{r.ID},
+		ReportKind(r.Kind), ReportReason(r.Reason), r.Text, r.ReporterID, r.UserID, r.Snapshot,
+		r.State(), nil, httpjson.FormatTime(r.CreatedAt),
 	}
 	if r.Action != "" {
 		action := ReportAction(r.Action)
@@ -100,26 +102,40 @@ func reportOf(r reports.Report) Report {
 
 func (a *api) reports() {
 	op := huma.Operation{
-		OperationID: "report", Method: http.MethodPost, Path: "/reports", Tags: []string{"likes"}, DefaultStatus: http.StatusCreated, Errors: []int{404},
-		Summary: "Report something to staff", Description: "Something that the caller sees. The second report of the same is answered 200, with the same id.",
-		Responses: map[string]*huma.Response{"200": {Description: "It was reported", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ReportID"}}}}},
+		OperationID: "report", Method: http.MethodPost, Path: "/reports", Tags: []string{"likes"},
+		DefaultStatus: http.StatusCreated, Errors: []int{404},
+		Summary:     "Report something to staff",
+		Description: "Something that the caller sees. The second report of the same is answered 200, with the same id.",
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: "It was reported",
+				Content: map[string]*huma.MediaType{
+					"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ReportID"}},
+				},
+			},
+		},
 	}
 	type reported struct {
 		Status int
 		Body   ReportID
 	}
-	route(a, member, Bound{4, 13}, op, func(ctx context.Context, c meet.Claim, in *openapi.Body[NewReport]) (*reported, error) {
-		n := in.Body
-		id, created, err := a.Reports.Report(ctx, c, reports.Target{Kind: string(n.Kind), UserID: n.UserID, ImageID: n.ImageID, ChatID: n.ChatID, MessageID: n.MessageID, TopicID: n.TopicID, ReplyID: n.ReplyID}, string(n.Reason), n.Text)
-		if err != nil {
-			return nil, err
-		}
-		out := &reported{http.StatusOK, ReportID{id}}
-		if created {
-			out.Status = http.StatusCreated
-		}
-		return out, nil
-	})
+	route(a, member, Bound{4, 13}, op,
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewReport]) (*reported, error) {
+			n := in.Body
+			id, created, err := a.Reports.Report(ctx, c,
+				reports.Target{
+					Kind: string(n.Kind), UserID: n.UserID, ImageID: n.ImageID, ChatID: n.ChatID,
+					MessageID: n.MessageID, TopicID: n.TopicID, ReplyID: n.ReplyID,
+				}, string(n.Reason), n.Text)
+			if err != nil {
+				return nil, err
+			}
+			out := &reported{http.StatusOK, ReportID{id}}
+			if created {
+				out.Status = http.StatusCreated
+			}
+			return out, nil
+		})
 	route(a, member, Bound{1, 3}, huma.Operation{
 		OperationID: "list-reports", Method: http.MethodGet, Path: "/admin/reports", Tags: []string{"admin"},
 		Summary: "Reports; staff may", Description: "The newest first.",
@@ -137,8 +153,10 @@ func (a *api) reports() {
 		return openapi.Answer(pageOf(list, c, p.Reports, p.Next, reportOf), err)
 	})
 	route(a, member, Bound{7, 17}, huma.Operation{
-		OperationID: "close-report", Method: http.MethodPut, Path: "/admin/reports/{reportId}", Tags: []string{"admin"}, Errors: []int{404},
-		Summary: "Close a report; staff may", Description: "Does what staff decide, once. A report that is closed is answered as it is.",
+		OperationID: "close-report", Method: http.MethodPut, Path: "/admin/reports/{reportId}",
+		Tags: []string{"admin"}, Errors: []int{404},
+		Summary:     "Close a report; staff may",
+		Description: "Does what staff decide, once. A report that is closed is answered as it is.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ReportID string `path:"reportId" doc:"The id of a report" example:"2516070383999999999_af405162-7384-4596-8798-c9daebf10213"`
 		Body     Decision
@@ -151,7 +169,10 @@ func (a *api) reports() {
 
 func (a *api) moderation() {
 	op := func(id, method, path, summary, description string, errors ...int) huma.Operation {
-		o := huma.Operation{OperationID: id, Method: method, Path: "/admin/users" + path, Tags: []string{"admin"}, Errors: errors, Summary: summary, Description: description}
+		o := huma.Operation{
+			OperationID: id, Method: method, Path: "/admin/users" + path, Tags: []string{"admin"},
+			Errors: errors, Summary: summary, Description: description,
+		}
 		if method != http.MethodGet {
 			o.DefaultStatus = http.StatusNoContent
 		}
@@ -165,11 +186,14 @@ func (a *api) moderation() {
 		) (*none, error) {
 			return nil, a.Service.Suspend(ctx, c, in.UserID, in.Body.Days, in.Body.Reason)
 		})
-	route(a, member, Bound{2, 4}, op("unsuspend", http.MethodDelete, "/{userId}/suspension", "End a suspension; staff may", "All is as it was before.", 404),
+	route(a, member, Bound{2, 4},
+		op("unsuspend", http.MethodDelete, "/{userId}/suspension", "End a suspension; staff may",
+			"All is as it was before.", 404),
 		func(ctx context.Context, c meet.Claim, in *ByUser) (*none, error) {
 			return nil, a.Service.Unsuspend(ctx, c, in.UserID)
 		})
-	route(a, member, Bound{2, 4}, op("list-accounts", http.MethodGet, "", "Accounts; staff may", "The one with an address, or all by their ids."),
+	route(a, member, Bound{2, 4},
+		op("list-accounts", http.MethodGet, "", "Accounts; staff may", "The one with an address, or all by their ids."),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByPage
 			Email string `query:"email" maxLength:"254" doc:"The address of an account"`
@@ -181,7 +205,10 @@ func (a *api) moderation() {
 			}
 			p, err := a.Service.Accounts(ctx, c, in.Email, after, in.Limit)
 			return openapi.Answer(pageOf("list-accounts", c, p.Accounts, p.Next, func(u meet.User) Account {
-				account := Account{u.ID, u.Email, u.Name, rules.Age(u.BirthDate, a.Now()), Role(u.Role), nil, httpjson.OptionalTime(u.DeletedAt)}
+				account := Account{
+					u.ID, u.Email, u.Name, rules.Age(u.BirthDate, a.Now()), Role(u.Role), nil,
+					httpjson.OptionalTime(u.DeletedAt),
+				}
 				if u.Suspended(a.Now()) {
 					account.SuspendedUntil = httpjson.OptionalTime(u.SuspendedUntil)
 				}

@@ -77,7 +77,8 @@ func (w *world) settleLists() {
 			return
 		}
 		for _, m := range list {
-			require.NoError(w.t, w.service.Triggers(w.events.Settlers()...)[0].Run(w.t.Context(), function.Invocation{Text: m.Text, Inserted: m.Inserted}))
+			require.NoError(w.t, w.service.Triggers(w.events.Settlers()...)[0].Run(w.t.Context(),
+				function.Invocation{Text: m.Text, Inserted: m.Inserted}))
 			require.NoError(w.t, w.service.Queues.Delete(w.t.Context(), meet.QueueLists, m.Receipt))
 		}
 	}
@@ -96,7 +97,9 @@ func TestNewsByMail(t *testing.T) {
 		_, carols, _ := w.account("carol")
 		w.service.Mail = p
 		renew := func(token *string) {
-			status, answer := w.ask("POST", "/auth/login", "", `{"email":"`+map[*string]string{&annas: "anna", &bobs: "bob", &carols: "carol"}[token]+`@example.com","password":"tea under seven lamps"}`)
+			status, answer := w.ask("POST", "/auth/login", "",
+				`{"email":"`+map[*string]string{&annas: "anna", &bobs: "bob", &carols: "carol"}[token]+
+					`@example.com","password":"tea under seven lamps"}`)
 			require.Equal(t, 200, status, answer)
 			*token = answer["accessToken"].(string)
 		}
@@ -155,7 +158,8 @@ func TestNewsByMail(t *testing.T) {
 		link = strings.TrimSpace(link)
 		pages := w.pages(httpjson.NewAdmission(httpjson.Limits{}, time.Now))
 		press := func(link string) int { // as a mail program does, of no site and without a session
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, link, strings.NewReader("List-Unsubscribe=One-Click"))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, link,
+				strings.NewReader("List-Unsubscribe=One-Click"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			rec := httptest.NewRecorder()
 			pages.ServeHTTP(rec, r)

@@ -90,11 +90,16 @@ func (a *api) ownData() {
 			return nil, err
 		}
 		out := &ownFile{`attachment; filename="harmony.json"`, OwnData{
-			Account: meOf(own.Me), Sessions: []OwnSession{}, LikesSent: towards(own.Likes), Matches: towards(own.Matches), Blocked: towards(own.Blocks), Events: []Event{}, Chats: []OwnChat{},
-			Settings: Settings{preferencesOf(own.Settings.Preferences), privacyOf(own.Settings.Privacy), httpjson.FormatTime(own.Settings.PreferencesUpdated), httpjson.FormatTime(own.Settings.PrivacyUpdated)},
+			Account: meOf(own.Me), Sessions: []OwnSession{}, LikesSent: towards(own.Likes),
+			Matches: towards(own.Matches), Blocked: towards(own.Blocks), Events: []Event{}, Chats: []OwnChat{},
+			Settings: Settings{
+				preferencesOf(own.Settings.Preferences), privacyOf(own.Settings.Privacy),
+				httpjson.FormatTime(own.Settings.PreferencesUpdated), httpjson.FormatTime(own.Settings.PrivacyUpdated),
+			},
 		}}
 		for _, s := range own.Sessions {
-			out.Body.Sessions = append(out.Body.Sessions, OwnSession{s.Device, httpjson.FormatTime(s.IssuedAt), httpjson.FormatTime(s.UsedAt)})
+			out.Body.Sessions = append(out.Body.Sessions,
+				OwnSession{s.Device, httpjson.FormatTime(s.IssuedAt), httpjson.FormatTime(s.UsedAt)})
 		}
 		if own.Me.Suspended(a.Now()) { // they take part in nothing meanwhile
 			return out, nil
@@ -113,9 +118,9 @@ func (a *api) ownData() {
 	})
 }
 
-// ownChats returns chats of the caller with their messages, from a place on, and the place where the
-// next part goes on. A place is the position of the chat before, and the message after which its
-// next chat goes on.
+// ownChats returns chats of the caller with their messages, from a place on, and the place where
+// the next part goes on. A place is the position of the chat before, and the message after which
+// its next chat goes on.
 func (a *api) ownChats(ctx context.Context, c meet.Claim, place string) (all []OwnChat, next string, err error) {
 	all = []OwnChat{}
 	before, message, _ := strings.Cut(place, " ")

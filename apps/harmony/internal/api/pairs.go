@@ -89,9 +89,12 @@ func listOf[T any](list string, c meet.Claim, p meet.Page, entry func(meet.Entry
 }
 
 // lists registers a route that answers a list.
-func lists[T any](a *api, bound Bound, id, path, summary string, read func(context.Context, meet.Claim, string, int) (meet.Page, error), answerOf func(meet.Claim, meet.Page) T) {
+func lists[T any](a *api, bound Bound, id, path, summary string,
+	read func(context.Context, meet.Claim, string, int) (meet.Page, error), answerOf func(meet.Claim, meet.Page) T,
+) {
 	route(a, member, bound, huma.Operation{
-		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"likes"}, Summary: summary, Description: "In pages.",
+		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"likes"},
+		Summary: summary, Description: "In pages.",
 	}, func(ctx context.Context, c meet.Claim, in *ByPage) (*openapi.Body[T], error) {
 		after, err := in.after(id, c)
 		if err != nil {
@@ -105,52 +108,84 @@ func lists[T any](a *api, bound Bound, id, path, summary string, read func(conte
 func (a *api) pairs() {
 	pair := func(id, method, path, summary, description string, errors ...int) huma.Operation {
 		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"likes"}, DefaultStatus: http.StatusNoContent, Errors: errors,
+			OperationID: id, Method: method, Path: path, Tags: []string{"likes"},
+			DefaultStatus: http.StatusNoContent, Errors: errors,
 			Summary: summary, Description: description,
 		}
 	}
 	like := pair("like", http.MethodPost, "/likes", "Like a member", "If both like each other they match: one of the two calls answers 201 with isMatch true. A like that was there is answered 200.", 404)
 	like.DefaultStatus = http.StatusCreated
-	like.Responses = map[string]*huma.Response{"200": {Description: "The like was there", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Like"}}}}}
-	route(a, member, Bound{5, 24}, like, func(ctx context.Context, c meet.Claim, in *openapi.Body[NewLike]) (*likeOutput, error) {
-		l, created, err := a.Service.Like(ctx, c, in.Body.ToUserID, in.Body.Anonymous)
-		if err != nil {
-			return nil, err
-		}
-		out := &likeOutput{Status: http.StatusOK, Body: Like{l.To, httpjson.FormatTime(l.CreatedAt), l.Anonymous, l.Match, httpjson.OptionalText(l.ChatID)}}
-		if created {
-			out.Status = http.StatusCreated
-		}
-		return out, nil
-	})
+	like.Responses = map[string]*huma.Response{
+		"200": {
+			Description: "The like was there",
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Like"}},
+			},
+		},
+	}
+	route(a, member, Bound{5, 24}, like,
+		func(ctx context.Context, c meet.Claim, in *openapi.Body[NewLike]) (*likeOutput, error) {
+			l, created, err := a.Service.Like(ctx, c, in.Body.ToUserID, in.Body.Anonymous)
+			if err != nil {
+				return nil, err
+			}
+			out := &likeOutput{
+				Status: http.StatusOK,
+				Body: Like{
+					l.To, httpjson.FormatTime(l.CreatedAt), l.Anonymous, l.Match,
+					httpjson.OptionalText(l.ChatID),
+				},
+			}
+			if created {
+				out.Status = http.StatusCreated
+			}
+			return out, nil
+		})
 	byUser := func(bound Bound, op huma.Operation, act func(context.Context, meet.Claim, string) error) {
 		route(a, member, bound, op, func(ctx context.Context, c meet.Claim, in *ByUser) (*none, error) {
 			return nil, act(ctx, c, in.UserID)
 		})
 	}
-	byUser(Bound{4, 9}, pair("unlike", http.MethodDelete, "/likes/{userId}", "Take a like back", "One that waits for an answer. A match is ended instead: 409 LIKE_MATCHED.", 404, 409), a.Service.Unlike)
-	byUser(Bound{5, 15}, pair("unmatch", http.MethodDelete, "/matches/{userId}", "End a match", "For both; both likes are used up.", 404), a.Service.Unmatch)
-	byUser(Bound{5, 15}, pair("block", http.MethodPost, "/users/{userId}/block", "Block a member", "Ends likes and the match. To each other the two look as if the account were gone.", 404), a.Service.Block)
-	byUser(Bound{5, 14}, pair("unblock", http.MethodDelete, "/users/{userId}/block", "Take a block back", "Brings nothing else back."), a.Service.Unblock)
-	route(a, member, Bound{3, 8}, pair("pass", http.MethodPost, "/passes", "Pass a member", "Hides the member from your deck for 90 days. They see nothing of it.", 404, 409),
+	byUser(Bound{4, 9}, pair("unlike", http.MethodDelete, "/likes/{userId}", "Take a like back",
+		"One that waits for an answer. A match is ended instead: 409 LIKE_MATCHED.", 404, 409), a.Service.Unlike)
+	byUser(Bound{5, 15}, pair("unmatch", http.MethodDelete, "/matches/{userId}", "End a match",
+		"For both; both likes are used up.", 404), a.Service.Unmatch)
+	byUser(Bound{5, 15}, pair("block", http.MethodPost, "/users/{userId}/block", "Block a member",
+		"Ends likes and the match. To each other the two look as if the account were gone.", 404), a.Service.Block)
+	byUser(Bound{5, 14}, pair("unblock", http.MethodDelete, "/users/{userId}/block", "Take a block back",
+		"Brings nothing else back."), a.Service.Unblock)
+	route(a, member, Bound{3, 8},
+		pair("pass", http.MethodPost, "/passes", "Pass a member",
+			"Hides the member from your deck for 90 days. They see nothing of it.", 404, 409),
 		func(ctx context.Context, c meet.Claim, in *openapi.Body[ByMember]) (*none, error) {
 			return nil, a.Service.Pass(ctx, c, in.Body.UserID)
 		})
-	byUser(Bound{3, 8}, pair("unpass", http.MethodDelete, "/passes/{userId}", "Take a pass back", "The member may come into your deck again.", 404), a.Service.Unpass)
-	lists(a, Bound{2, 66}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent, func(c meet.Claim, p meet.Page) List[SentLike] {
-		return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike {
-			return SentLike{cardOf(e.Card), httpjson.FormatTime(e.At), e.Anonymous, e.Match}
+	byUser(Bound{3, 8}, pair("unpass", http.MethodDelete, "/passes/{userId}", "Take a pass back",
+		"The member may come into your deck again.", 404), a.Service.Unpass)
+	lists(a, Bound{2, 66}, "list-likes-sent", "/likes/sent", "Likes that I sent", a.Service.LikesSent,
+		func(c meet.Claim, p meet.Page) List[SentLike] {
+			return listOf("list-likes-sent", c, p, func(e meet.Entry) SentLike {
+				return SentLike{cardOf(e.Card), httpjson.FormatTime(e.At), e.Anonymous, e.Match}
+			})
 		})
-	})
-	lists(a, Bound{3, 167}, "list-likes-received", "/likes/received", "Likes that wait for my answer", a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
-		return Received{listOf("list-likes-received", c, p, func(e meet.Entry) ReceivedLike { return ReceivedLike{cardOf(e.Card), httpjson.FormatTime(e.At)} }), p.Anonymous}
-	})
-	lists(a, Bound{2, 67}, "list-matches", "/matches", "Whom I match", a.Service.Matches, func(c meet.Claim, p meet.Page) List[Match] {
-		return listOf("list-matches", c, p, func(e meet.Entry) Match { return Match{cardOf(e.Card), e.ChatID, httpjson.FormatTime(e.At)} })
-	})
-	lists(a, Bound{2, 66}, "list-blocks", "/blocks", "Whom I have blocked", a.Service.Blocked, func(c meet.Claim, p meet.Page) List[Blocked] {
-		return listOf("list-blocks", c, p, func(e meet.Entry) Blocked { return Blocked{e.ID, e.Name, httpjson.FormatTime(e.At)} })
-	})
+	lists(a, Bound{3, 167}, "list-likes-received", "/likes/received", "Likes that wait for my answer",
+		a.Service.LikesReceived, func(c meet.Claim, p meet.Page) Received {
+			return Received{listOf("list-likes-received", c, p, func(e meet.Entry) ReceivedLike {
+				return ReceivedLike{cardOf(e.Card), httpjson.FormatTime(e.At)}
+			}), p.Anonymous}
+		})
+	lists(a, Bound{2, 67}, "list-matches", "/matches", "Whom I match", a.Service.Matches,
+		func(c meet.Claim, p meet.Page) List[Match] {
+			return listOf("list-matches", c, p, func(e meet.Entry) Match {
+				return Match{cardOf(e.Card), e.ChatID, httpjson.FormatTime(e.At)}
+			})
+		})
+	lists(a, Bound{2, 66}, "list-blocks", "/blocks", "Whom I have blocked", a.Service.Blocked,
+		func(c meet.Claim, p meet.Page) List[Blocked] {
+			return listOf("list-blocks", c, p, func(e meet.Entry) Blocked {
+				return Blocked{e.ID, e.Name, httpjson.FormatTime(e.At)}
+			})
+		})
 }
 
 // DeckList is a part of the deck.
@@ -165,7 +200,8 @@ var deckBound = Bound{7, 221}
 func (a *api) deck() {
 	const list = "list-deck"
 	route(a, member, deckBound, huma.Operation{
-		OperationID: list, Method: http.MethodGet, Path: "/users", Tags: []string{"people"}, Summary: "Members whom I may like",
+		OperationID: list, Method: http.MethodGet, Path: "/users", Tags: []string{"people"},
+		Summary: "Members whom I may like",
 		Description: "Who fits my preferences, whose preferences I fit, and whom I neither like nor have passed within 90 days. A part may hold fewer than asked for, even none, while nextCursor goes on. " +
 			"A walk by nextCursor shows everybody once.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {

@@ -96,7 +96,8 @@ func sessionOf(s meet.SignedIn) *Session {
 func (a *api) account() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return huma.Operation{
-			OperationID: id, Method: method, Path: "/auth/" + path, Tags: []string{"account"}, DefaultStatus: status, Errors: errors,
+			OperationID: id, Method: method, Path: "/auth/" + path, Tags: []string{"account"},
+			DefaultStatus: status, Errors: errors,
 			Summary: summary, Description: description,
 		}
 	}
@@ -104,7 +105,12 @@ func (a *api) account() {
 		op.Responses = map[string]*huma.Response{"202": {Description: description, Content: body}}
 		return op
 	}
-	nothing := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: "Nothing", Examples: []any{map[string]any{}}}, Example: map[string]any{}}}
+	nothing := map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{
+			Type: huma.TypeObject, AdditionalProperties: false,
+			Description: "Nothing", Examples: []any{map[string]any{}},
+		}, Example: map[string]any{}},
+	}
 	type joined struct {
 		Status int
 		Body   Registered
@@ -118,8 +124,10 @@ func (a *api) account() {
 		) (*joined, error) {
 			n := in.Body
 			r := meet.Registration{
-				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender), About: account.About{Bio: n.Bio, Location: n.Location},
-				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)), By: asker(ctx, "", in.UserAgent),
+				Email: n.Email, Password: n.Password, Name: n.Name, BirthDate: n.BirthDate, Gender: string(n.Gender),
+				About:    account.About{Bio: n.Bio, Location: n.Location},
+				Language: cmp.Or(string(n.Language), rules.Language(in.AcceptLanguage)),
+				By:       asker(ctx, "", in.UserAgent),
 			}
 			if a.Service.SendsMail() {
 				return &joined{Status: http.StatusAccepted}, a.Service.Join(ctx, r)
@@ -135,7 +143,8 @@ func (a *api) account() {
 		) (*openapi.Body[Session], error) {
 			return sessionAnswer(a.Service.Confirm(ctx, in.Body.Token, in.Body.Password, asker(ctx, "", in.UserAgent)))
 		})
-	route(a, anyone, Bound{1, 1}, op("forgot-password", http.MethodPost, "forgot", "Have a mail sent by which a new password is set", "If there is an account with the address. The answer is the same if there is none. An address of the internet asks ten times an hour: then 429 TOO_MANY_MAILS. 409 MAIL_OFF where no mail is sent: an operator gives a token.", http.StatusAccepted, 409),
+	route(a, anyone, Bound{1, 1},
+		op("forgot-password", http.MethodPost, "forgot", "Have a mail sent by which a new password is set", "If there is an account with the address. The answer is the same if there is none. An address of the internet asks ten times an hour: then 429 TOO_MANY_MAILS. 409 MAIL_OFF where no mail is sent: an operator gives a token.", http.StatusAccepted, 409),
 		func(ctx context.Context, _ meet.Claim, in *openapi.Body[Forgotten]) (*none, error) {
 			return nil, a.Service.Forgot(ctx, in.Body.Email, asker(ctx, "", ""))
 		})
@@ -148,7 +157,10 @@ func (a *api) account() {
 			}
 			return &moved{http.StatusNoContent}, err
 		})
-	route(a, anyone, Bound{9, 10}, op("confirm-email", http.MethodPost, "confirm-email", "Confirm a new address by its mail", "The old address is told. Of accounts that take one address at the same time one gets it.", http.StatusNoContent, 401, 409),
+	route(a, anyone, Bound{9, 10},
+		op("confirm-email", http.MethodPost, "confirm-email", "Confirm a new address by its mail",
+			"The old address is told. Of accounts that take one address at the same time one gets it.",
+			http.StatusNoContent, 401, 409),
 		func(ctx context.Context, _ meet.Claim, in *openapi.Body[EmailToken]) (*none, error) {
 			return nil, a.Service.ConfirmMove(ctx, in.Body.Token)
 		})
@@ -158,18 +170,22 @@ func (a *api) account() {
 			Body Credentials
 		},
 		) (*openapi.Body[Session], error) {
-			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password, asker(ctx, in.Body.DeviceToken, in.UserAgent)))
+			return sessionAnswer(a.Service.Login(ctx, in.Body.Email, in.Body.Password,
+				asker(ctx, in.Body.DeviceToken, in.UserAgent)))
 		})
 	route(a, anyone, Bound{2, 3}, op("refresh", http.MethodPost, "refresh", "Get the next tokens", "The same token gets the same answer until the new one is used. After that it is answered 401 REFRESH_REUSED and the session ends.", http.StatusOK, 401),
 		func(ctx context.Context, _ meet.Claim, in *openapi.Body[RefreshToken]) (*openapi.Body[Tokens], error) {
 			t, err := a.Service.Refresh(ctx, in.Body.RefreshToken)
 			return openapi.Answer(tokensOf(t), err)
 		})
-	route(a, member, Bound{1, 3}, op("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
+	route(a, member, Bound{1, 3},
+		op("get-me", http.MethodGet, "me", "My account", "A suspended member may ask too.", http.StatusOK),
 		func(ctx context.Context, c meet.Claim, _ *none) (*meOutput, error) {
 			return meAnswer(a.Service.Me(ctx, c))
 		})
-	route(a, member, Bound{1, 3}, op("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.", http.StatusNoContent),
+	route(a, member, Bound{1, 3},
+		op("logout", http.MethodPost, "logout", "Sign out", "Ends the session of the access token, or all sessions.",
+			http.StatusNoContent),
 		func(ctx context.Context, c meet.Claim, in *struct{ Body *Everywhere }) (*none, error) {
 			return nil, a.Service.Logout(ctx, c, in.Body != nil && in.Body.Everywhere)
 		})
@@ -177,7 +193,9 @@ func (a *api) account() {
 		func(ctx context.Context, c meet.Claim, in *openapi.Body[PasswordChange]) (*none, error) {
 			return nil, a.Service.ChangePassword(ctx, c, in.Body.CurrentPassword, in.Body.NewPassword)
 		})
-	route(a, anyone, Bound{2, 3}, op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten", "By a token of a mail or of an operator. All sessions end.", http.StatusNoContent, 401),
+	route(a, anyone, Bound{2, 3},
+		op("reset-password", http.MethodPost, "reset", "Set a new password in place of one that was forgotten",
+			"By a token of a mail or of an operator. All sessions end.", http.StatusNoContent, 401),
 		func(ctx context.Context, _ meet.Claim, in *openapi.Body[PasswordReset]) (*none, error) {
 			return nil, a.Service.Reset(ctx, in.Body.Token, in.Body.Password)
 		})
@@ -197,20 +215,26 @@ func (a *api) account() {
 			Body Credentials
 		},
 		) (*openapi.Body[Session], error) {
-			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password, asker(ctx, in.Body.DeviceToken, in.UserAgent)))
+			return sessionAnswer(a.Service.Restore(ctx, in.Body.Email, in.Body.Password,
+				asker(ctx, in.Body.DeviceToken, in.UserAgent)))
 		})
 }
 
 func (a *api) people() {
 	route(a, member, Bound{1, 6}, huma.Operation{
-		OperationID: "get-person", Method: http.MethodGet, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404},
+		OperationID: "get-person", Method: http.MethodGet, Path: "/users/{userId}",
+		Tags: []string{"people"}, Errors: []int{404},
 		Summary: "A profile", Description: "As far as the caller may see it.",
 	}, func(ctx context.Context, c meet.Claim, in *ByUser) (*openapi.Body[Person], error) {
 		p, err := a.Service.Person(ctx, c, in.UserID)
-		return openapi.Answer(Person{cardOf(p.Card), p.Match, p.LikedByMe, httpjson.OptionalText(p.ChatID), imagesOf(p.Images)}, err)
+		return openapi.Answer(Person{
+			cardOf(p.Card), p.Match, p.LikedByMe,
+			httpjson.OptionalText(p.ChatID), imagesOf(p.Images),
+		}, err)
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
-		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}", Tags: []string{"people"}, Errors: []int{404, 412},
+		OperationID: "put-person", Method: http.MethodPut, Path: "/users/{userId}",
+		Tags: []string{"people"}, Errors: []int{404, 412},
 		Summary: "Change my profile", Description: "A gender changes once in 30 days, a position 5 times a day: 429 GENDER_TOO_OFTEN, POSITION_TOO_OFTEN. The profile of another member is answered 403 NOT_YOURS, or 404 if the caller may not see it.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
@@ -232,11 +256,16 @@ func (a *api) preferences() {
 		Summary: "My settings", Description: "Preferences and privacy.",
 	}, func(ctx context.Context, c meet.Claim, _ *none) (*openapi.Body[Settings], error) {
 		s, err := a.Service.Settings(ctx, c)
-		return openapi.Answer(Settings{preferencesOf(s.Preferences), privacyOf(s.Privacy), httpjson.FormatTime(s.PreferencesUpdated), httpjson.FormatTime(s.PrivacyUpdated)}, err)
+		return openapi.Answer(Settings{
+			preferencesOf(s.Preferences), privacyOf(s.Privacy),
+			httpjson.FormatTime(s.PreferencesUpdated), httpjson.FormatTime(s.PrivacyUpdated),
+		}, err)
 	})
 	route(a, member, Bound{6, 13}, huma.Operation{
-		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences", Tags: []string{"settings"},
-		Summary: "Change what I look for", Description: "Holds from the next request on. Up to 20 times a day: then 429 PREFERENCES_TOO_OFTEN.",
+		OperationID: "put-preferences", Method: http.MethodPut, Path: "/settings/preferences",
+		Tags:        []string{"settings"},
+		Summary:     "Change what I look for",
+		Description: "Holds from the next request on. Up to 20 times a day: then 429 PREFERENCES_TOO_OFTEN.",
 	}, func(ctx context.Context, c meet.Claim, in *openapi.Body[Preferences]) (*openapi.Body[Preferences], error) {
 		return openapi.Answer(in.Body, a.Service.SetPreferences(ctx, c, in.Body.rules()))
 	})
@@ -250,8 +279,10 @@ func (a *api) preferences() {
 
 func (a *api) admin() {
 	route(a, member, Bound{2, 4}, huma.Operation{
-		OperationID: "put-role", Method: http.MethodPut, Path: "/admin/users/{userId}/role", Tags: []string{"admin"}, Errors: []int{404}, DefaultStatus: http.StatusNoContent,
-		Summary: "Give a member a role; admins may", Description: "Holds from the member's next request on. An admin cannot change their own.",
+		OperationID: "put-role", Method: http.MethodPut, Path: "/admin/users/{userId}/role", Tags: []string{"admin"},
+		Errors: []int{404}, DefaultStatus: http.StatusNoContent,
+		Summary:     "Give a member a role; admins may",
+		Description: "Holds from the member's next request on. An admin cannot change their own.",
 	}, func(ctx context.Context, c meet.Claim, in *struct {
 		ByUser
 		Body RoleChange

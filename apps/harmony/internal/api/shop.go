@@ -39,7 +39,10 @@ type (
 )
 
 func (n NewItem) item() shop.Item {
-	i := shop.Item{Title: n.Title, Description: n.Description, Category: n.Category, Stock: n.StockQuantity, Available: n.IsAvailable, Link: n.ExternalPurchaseURL}
+	i := shop.Item{
+		Title: n.Title, Description: n.Description, Category: n.Category, Stock: n.StockQuantity,
+		Available: n.IsAvailable, Link: n.ExternalPurchaseURL,
+	}
 	if n.Price != nil {
 		i.Price = &rules.Price{Minor: n.Price.AmountMinor, Currency: n.Price.Currency}
 	}
@@ -47,16 +50,25 @@ func (n NewItem) item() shop.Item {
 }
 
 func itemOf(i shop.Item) Item {
-	n := NewItem{Title: i.Title, Description: i.Description, Category: i.Category, StockQuantity: i.Stock, IsAvailable: i.Available, ExternalPurchaseURL: i.Link}
+	n := NewItem{
+		Title: i.Title, Description: i.Description, Category: i.Category, StockQuantity: i.Stock,
+		IsAvailable: i.Available, ExternalPurchaseURL: i.Link,
+	}
 	if i.Price != nil {
 		n.Price = &Price{i.Price.Minor, i.Price.Currency}
 	}
-	return Item{NewItem: n, ItemID: i.ID, ImageURL: httpjson.OptionalText(i.ImageURL), CreatedAt: httpjson.FormatTime(i.CreatedAt), UpdatedAt: httpjson.FormatTime(i.UpdatedAt)}
+	return Item{
+		NewItem: n, ItemID: i.ID, ImageURL: httpjson.OptionalText(i.ImageURL),
+		CreatedAt: httpjson.FormatTime(i.CreatedAt), UpdatedAt: httpjson.FormatTime(i.UpdatedAt),
+	}
 }
 
 func (a *api) shop() {
 	op := func(id, method, path, tag, summary, description string, status int, errors ...int) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status, Errors: errors, Summary: summary, Description: description}
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{tag}, DefaultStatus: status,
+			Errors: errors, Summary: summary, Description: description,
+		}
 	}
 	const list = "list-items"
 	route(a, anyone, Bound{1, 1}, op(list, http.MethodGet, "/store/items", "store", "Items of the store", "In the order that sort says: by their titles, by their prices or the dearest first, each currency by itself, or the newest first.", http.StatusOK),
@@ -74,12 +86,15 @@ func (a *api) shop() {
 			p, err := a.Shop.List(ctx, in.Category, in.Sort, after, in.Limit)
 			return openapi.Answer(pageOf(scope, c, p.Items, p.Next, itemOf), err)
 		})
-	route(a, anyone, Bound{1, 1}, op("get-item", http.MethodGet, "/store/items/{itemId}", "store", "An item", "With a link to where it is bought.", http.StatusOK, 404),
+	route(a, anyone, Bound{1, 1}, op("get-item", http.MethodGet, "/store/items/{itemId}", "store", "An item",
+		"With a link to where it is bought.", http.StatusOK, 404),
 		func(ctx context.Context, _ meet.Claim, in *ByItem) (*openapi.Body[Item], error) {
 			i, err := a.Shop.Item(ctx, in.ItemID)
 			return openapi.Answer(itemOf(i), err)
 		})
-	route(a, member, Bound{2, 4}, op("new-item", http.MethodPost, "/admin/store/items", "admin", "Make an item; admins may", "There are up to 1,000. "+sentAgain, http.StatusCreated, 409),
+	route(a, member, Bound{2, 4},
+		op("new-item", http.MethodPost, "/admin/store/items", "admin", "Make an item; admins may",
+			"There are up to 1,000. "+sentAgain, http.StatusCreated, 409),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByKey
 			Body NewItem
@@ -88,7 +103,9 @@ func (a *api) shop() {
 			i, err := a.Shop.New(ctx, c, in.Body.item(), in.Key)
 			return openapi.Answer(itemOf(i), err)
 		})
-	route(a, member, Bound{2, 4}, op("put-item", http.MethodPut, "/admin/store/items/{itemId}", "admin", "Change an item; admins may", "All of it.", http.StatusOK, 404),
+	route(a, member, Bound{2, 4},
+		op("put-item", http.MethodPut, "/admin/store/items/{itemId}", "admin", "Change an item; admins may",
+			"All of it.", http.StatusOK, 404),
 		func(ctx context.Context, c meet.Claim, in *struct {
 			ByItem
 			Body NewItem
@@ -97,7 +114,8 @@ func (a *api) shop() {
 			i, err := a.Shop.Edit(ctx, c, in.ItemID, in.Body.item())
 			return openapi.Answer(itemOf(i), err)
 		})
-	image := imageSent(op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin", "Give an item a picture; admins may", sentImage, http.StatusOK, 404))
+	image := imageSent(op("put-item-image", http.MethodPut, "/admin/store/items/{itemId}/image", "admin",
+		"Give an item a picture; admins may", sentImage, http.StatusOK, 404))
 	route(a, member, Bound{3, 10}, image, func(ctx context.Context, c meet.Claim, in *struct {
 		ByItem
 		RawBody []byte `contentType:"image/jpeg"`
@@ -106,7 +124,8 @@ func (a *api) shop() {
 		i, err := a.Shop.SetImage(ctx, c, in.ItemID, in.RawBody)
 		return openapi.Answer(itemOf(i), err)
 	})
-	route(a, member, Bound{2, 8}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin", "Delete an item; admins may", "At once.", http.StatusNoContent, 404),
+	route(a, member, Bound{2, 8}, op("delete-item", http.MethodDelete, "/admin/store/items/{itemId}", "admin",
+		"Delete an item; admins may", "At once.", http.StatusNoContent, 404),
 		func(ctx context.Context, c meet.Claim, in *ByItem) (*none, error) {
 			return nil, a.Shop.Delete(ctx, c, in.ItemID)
 		})

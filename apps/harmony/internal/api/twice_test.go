@@ -30,7 +30,8 @@ func TestChangesSentTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStory(t, newWorldOfToday(t))
 		names := slices.Concat(
-			meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(), rowstore.DefaultTables[reports.Tables]().All(),
+			meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(),
+			rowstore.DefaultTables[reports.Tables]().All(),
 			rowstore.DefaultTables[shop.Tables]().All(), rowstore.DefaultTables[blog.Tables]().All(),
 		)
 		rows := func() string {
@@ -78,10 +79,16 @@ func TestKeysOfAdmins(t *testing.T) {
 	}
 	event := w.event(admin, strings.Replace(anEvent, "2026", "2126", 2))
 	for path, c := range map[string]struct{ body, id, list string }{
-		"/admin/events":                       {strings.Replace(anEvent, "2026", "2126", 2), "eventId", "/admin/events"},
-		"/admin/store/items":                  {anItem, "itemId", "/store/items"},
-		"/admin/blog/posts":                   {aPost, "postId", "/admin/blog/posts"},
-		"/admin/events/" + event + "/invites": {`{"expiresAt":"2126-12-31T20:00:00Z"}`, "code", "/admin/events/" + event + "/invites"},
+		"/admin/events": {
+			strings.Replace(anEvent, "2026", "2126", 2), "eventId",
+			"/admin/events",
+		},
+		"/admin/store/items": {anItem, "itemId", "/store/items"},
+		"/admin/blog/posts":  {aPost, "postId", "/admin/blog/posts"},
+		"/admin/events/" + event + "/invites": {
+			`{"expiresAt":"2126-12-31T20:00:00Z"}`, "code",
+			"/admin/events/" + event + "/invites",
+		},
 	} {
 		count := func() int { return len(send("GET", c.list, "", "")["items"].([]any)) }
 		was := count()

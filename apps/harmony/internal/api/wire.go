@@ -127,8 +127,11 @@ type Me struct {
 
 func meOf(m meet.Me) Me {
 	me := Me{
-		UserID: m.ID, Email: m.Email, Name: m.Name, BirthDate: m.BirthDate.Format(time.DateOnly), Age: m.Age, Bio: m.Bio, Location: m.Location,
-		Gender: Gender(m.Gender), Role: Role(m.Role), ProfileImageURL: httpjson.OptionalText(m.ProfileImageURL), Images: imagesOf(m.Images.All), CreatedAt: httpjson.FormatTime(m.CreatedAt), UpdatedAt: httpjson.FormatTime(m.UpdatedAt),
+		UserID: m.ID, Email: m.Email, Name: m.Name, BirthDate: m.BirthDate.Format(time.DateOnly), Age: m.Age,
+		Bio: m.Bio, Location: m.Location,
+		Gender: Gender(m.Gender), Role: Role(m.Role), ProfileImageURL: httpjson.OptionalText(m.ProfileImageURL),
+		Images: imagesOf(m.Images.All), CreatedAt: httpjson.FormatTime(m.CreatedAt),
+		UpdatedAt: httpjson.FormatTime(m.UpdatedAt),
 	}
 	if m.Position != nil {
 		lat, lon := m.Position.Degrees()
@@ -168,7 +171,10 @@ type Card struct {
 }
 
 func cardOf(c meet.Card) Card {
-	return Card{c.ID, c.Name, c.Age, c.Bio, c.Location, Gender(c.Gender), httpjson.OptionalText(c.ProfileImageURL), c.Distance, c.Online}
+	return Card{
+		c.ID, c.Name, c.Age, c.Bio, c.Location, Gender(c.Gender),
+		httpjson.OptionalText(c.ProfileImageURL), c.Distance, c.Online,
+	}
 }
 
 // A Person is a profile as another member sees it.
@@ -224,7 +230,10 @@ type Preferences struct {
 }
 
 func (p Preferences) rules() rules.Preferences {
-	return rules.Preferences{AgeMin: p.AgeRangeMin, AgeMax: p.AgeRangeMax, MaxDistance: p.MaxDistanceKm, ShowMe: string(p.ShowMe)}
+	return rules.Preferences{
+		AgeMin: p.AgeRangeMin, AgeMax: p.AgeRangeMax,
+		MaxDistance: p.MaxDistanceKm, ShowMe: string(p.ShowMe),
+	}
 }
 
 func preferencesOf(p rules.Preferences) Preferences {
@@ -241,7 +250,10 @@ type Privacy struct {
 }
 
 func (p Privacy) rules() rules.Privacy {
-	return rules.Privacy{Visibility: string(p.ProfileVisibility), AnonymousLikes: p.AnonymousLikes, Language: string(p.Language), Notifications: p.NotificationsEnabled, Emails: p.EmailNotifications}
+	return rules.Privacy{
+		Visibility: string(p.ProfileVisibility), AnonymousLikes: p.AnonymousLikes,
+		Language: string(p.Language), Notifications: p.NotificationsEnabled, Emails: p.EmailNotifications,
+	}
 }
 
 func privacyOf(p rules.Privacy) Privacy {

@@ -50,12 +50,15 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t}
 	w.service = meet.New(meet.Config{
 		Store: &rowstore.Store{
-			DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now, Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
+			DB: calls.Tables(memory.NewTables(), w.calls.Make), Now: time.Now,
+			Log: slog.New(slog.DiscardHandler), Background: w.background.Go,
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: meettest.Tables, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make), Entropy: repeatable.Seeded(1), Passwords: password.NewHasher(),
-		Blobs: calls.Blobs(memory.NewBlobs(time.Now), w.calls.Make), Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Tables: meettest.Tables, Queues: calls.Queues(memory.NewQueues(time.Now), w.calls.Make),
+		Entropy: repeatable.Seeded(1), Passwords: password.NewHasher(),
+		Blobs: calls.Blobs(memory.NewBlobs(time.Now), w.calls.Make), Pictures: picture.NewMaker(), LikesADay: 200,
+		EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, w.service.Create(t.Context()))
 	w.events = events.New(w.service, meettest.EventTables, meettest.ForumTables)
@@ -70,12 +73,15 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, posts.Create(t.Context()))
 	w.over = func(admission *httpjson.Admission) http.Handler {
 		return api.New(api.Config{
-			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told,
+			Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler),
+			Now: time.Now, Version: "test",
 		})
 	}
 	w.pages = func(admission *httpjson.Admission) http.Handler {
 		return web.New(web.Config{
-			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told, Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Service: w.service, Events: w.events, Chats: chats.New(w.service, w.events), Forum: w.forum, Reports: told,
+			Shop: sold, Blog: posts, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		})
 	}
 	w.Handler = w.over(httpjson.NewAdmission(httpjson.Limits{}, time.Now))
@@ -106,7 +112,8 @@ func (w *world) ask(method, path, token, body string) (int, map[string]any) {
 // account registers a member, and returns the id and the tokens.
 func (w *world) account(name string) (id, access, refresh string) {
 	w.t.Helper()
-	status, s := w.ask("POST", "/auth/register", "", `{"email":"`+name+`@example.com","password":"tea under seven lamps","name":"Анна","birthDate":"2000-02-29","gender":"female"}`)
+	status, s := w.ask("POST", "/auth/register", "",
+		`{"email":"`+name+`@example.com","password":"tea under seven lamps","name":"Анна","birthDate":"2000-02-29","gender":"female"}`)
 	require.Equal(w.t, 201, status, s)
 	return s["user"].(map[string]any)["userId"].(string), s["accessToken"].(string), s["refreshToken"].(string)
 }

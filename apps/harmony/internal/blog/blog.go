@@ -84,7 +84,8 @@ func (s *Service) List(ctx context.Context, tag, after string, limit int) (Page,
 			return Page{}, err
 		case p == nil || !p.holdsKey(rows[i].Key):
 			ctx := context.WithoutCancel(ctx)
-			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.BlogPosts, rows[i].Key) }) // the next reader tries again
+			// the next reader tries again
+			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.BlogPosts, rows[i].Key) })
 		case p.isSeen(now):
 			page.Posts = append(page.Posts, *p)
 		}
@@ -203,7 +204,9 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 	return err
 }
 
-func (s *Service) editPost(ctx context.Context, c meet.Claim, id string, next func(*Post) (*Post, error)) (Post, error) {
+func (s *Service) editPost(ctx context.Context, c meet.Claim, id string,
+	next func(*Post) (*Post, error),
+) (Post, error) {
 	var was *Post
 	_, err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		was, err = s.readPost(ctx, id)
@@ -237,31 +240,34 @@ func (s *Service) Settlers() []meet.Settler {
 // commitPost writes the post that next makes of the one that there is, of which was is an earlier
 // read, or deletes it if next returns none; then the list follows. next is called again if another
 // writer came first.
-func (s *Service) commitPost(ctx context.Context, was *Post, id string, next func(*Post) (*Post, error)) (made Post, err error) {
+func (s *Service) commitPost(ctx context.Context, was *Post, id string,
+	next func(*Post) (*Post, error),
+) (made Post, err error) {
 	var p *Post
 	var stale []table.Key
-	err = s.members.Commit(ctx, s.tables.BlogPosts, kindPost, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
-		if p, err = next(was); err != nil {
-			return nil, false, nil, err
-		}
-		if was != nil {
-			stale = append(stale, was.listKeys()...)
-		}
-		switch {
-		case p != nil:
-			if was != nil && !slices.Equal(p.listKeys(), was.listKeys()) {
-				p.version++
+	err = s.members.Commit(ctx, s.tables.BlogPosts, kindPost, id,
+		func() (ops []table.Op, moved bool, _ []table.Key, err error) {
+			if p, err = next(was); err != nil {
+				return nil, false, nil, err
 			}
-			p.UpdatedAt = s.Now().UTC()
-			ops = append(ops, rowstore.Put(p.toRow()))
-		case was != nil:
-			ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: postKey(id), ETag: was.etag}})
-		}
-		return ops, true, stale, nil
-	}, func(ctx context.Context) (err error) {
-		was, err = s.readPost(ctx, id)
-		return err
-	}, func(ctx context.Context) error { return s.followPost(ctx, p, stale) })
+			if was != nil {
+				stale = append(stale, was.listKeys()...)
+			}
+			switch {
+			case p != nil:
+				if was != nil && !slices.Equal(p.listKeys(), was.listKeys()) {
+					p.version++
+				}
+				p.UpdatedAt = s.Now().UTC()
+				ops = append(ops, rowstore.Put(p.toRow()))
+			case was != nil:
+				ops = append(ops, table.Op{Kind: table.Delete, Row: table.Row{Key: postKey(id), ETag: was.etag}})
+			}
+			return ops, true, stale, nil
+		}, func(ctx context.Context) (err error) {
+			was, err = s.readPost(ctx, id)
+			return err
+		}, func(ctx context.Context) error { return s.followPost(ctx, p, stale) })
 	if err == nil && p != nil {
 		made = *p
 	}
@@ -291,29 +297,35 @@ func (s *Service) Checks() []meet.Check {
 		return s.members.Refused(name, row.Key), nil
 	}
 	return []meet.Check{
-		{Name: "posts", Table: name, Range: table.Range{FromPartition: postRows, ToPartition: postRows + "~"}, Look: func(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
-			p, err := parsePost(row)
-			if err != nil {
-				return []meet.Finding{{Table: name, Key: row.Key, Says: "its tags cannot be read"}}, nil //nolint:nilerr // it is the finding
-			}
-			for _, key := range p.listKeys() {
-				some, err := s.members.Missing(ctx, name, key, func(ctx context.Context) error {
-					p, err := s.readPost(ctx, p.ID)
-					if err != nil {
-						return err
-					}
-					return s.followPost(ctx, p, nil)
-				})
+		{
+			Name: "posts", Table: name, Range: table.Range{FromPartition: postRows, ToPartition: postRows + "~"},
+			Look: func(ctx context.Context, row table.Row) (found []meet.Finding, err error) {
+				p, err := parsePost(row)
 				if err != nil {
-					return nil, err
+					return []meet.Finding{{Table: name, Key: row.Key, Says: "its tags cannot be read"}}, nil //nolint:nilerr // it is the finding
 				}
-				found = append(found, some...)
-			}
-			some, err := s.pictureGallery().Check(ctx, name, row)
-			return append(found, some...), err
-		}},
+				for _, key := range p.listKeys() {
+					some, err := s.members.Missing(ctx, name, key, func(ctx context.Context) error {
+						p, err := s.readPost(ctx, p.ID)
+						if err != nil {
+							return err
+						}
+						return s.followPost(ctx, p, nil)
+					})
+					if err != nil {
+						return nil, err
+					}
+					found = append(found, some...)
+				}
+				some, err := s.pictureGallery().Check(ctx, name, row)
+				return append(found, some...), err
+			},
+		},
 		{Name: "list " + name, Table: name, Range: table.Range{Partition: listRows}, Look: listed},
-		{Name: "tags " + name, Table: name, Range: table.Range{FromPartition: tagRows, ToPartition: tagRows + "~"}, Look: listed},
+		{
+			Name: "tags " + name, Table: name, Range: table.Range{FromPartition: tagRows, ToPartition: tagRows + "~"},
+			Look: listed,
+		},
 	}
 }
 

@@ -34,7 +34,10 @@ func over(w *meettest.World) *world {
 }
 
 func draft(title string) blog.Draft {
-	return blog.Draft{Title: title, Excerpt: "In short", Content: "The whole text", Tags: []string{"album"}, Published: true}
+	return blog.Draft{
+		Title: title, Excerpt: "In short", Content: "The whole text",
+		Tags: []string{"album"}, Published: true,
+	}
 }
 
 // titles returns the titles that everybody sees.
@@ -152,8 +155,12 @@ func TestPosts(t *testing.T) {
 		meettest.RequireCode(t, blog.PostNotFound, w.blog.Delete(ctx, admin, id))
 	}
 	for name, spoil := range map[string]func(*blog.Draft){
-		"title": func(d *blog.Draft) { d.Title = " " }, "excerpt": func(d *blog.Draft) { d.Excerpt = strings.Repeat("x", 501) },
-		"content": func(d *blog.Draft) { d.Content = strings.Repeat("𝄞", 15_001) }, "publishedAt": func(d *blog.Draft) { d.PublishedAt = "2026-11-01" },
+		"title": func(d *blog.Draft) { d.Title = " " }, "excerpt": func(d *blog.Draft) {
+			d.Excerpt = strings.Repeat("x", 501)
+		},
+		"content": func(d *blog.Draft) { d.Content = strings.Repeat("𝄞", 15_001) }, "publishedAt": func(d *blog.Draft) {
+			d.PublishedAt = "2026-11-01"
+		},
 		"tags": func(d *blog.Draft) { d.Tags = slices.Repeat([]string{"x"}, 11) },
 	} {
 		broken := draft("A post")

@@ -82,7 +82,10 @@ func TestCrashesOfPicture(t *testing.T) {
 		}
 		require.Equal(t, []string{"A post"}, w.titles())
 		run := func() {
-			job := tidy.Job{Service: w.Service, Containers: []tidy.Container{{Name: gallery.ContainerBlog, Named: w.blog.Named}}}
+			job := tidy.Job{
+				Service:    w.Service,
+				Containers: []tidy.Container{{Name: gallery.ContainerBlog, Named: w.blog.Named}},
+			}
 			require.NoError(t, job.Run(ctx))
 		}
 		before := w.Stored(gallery.ContainerBlog)

@@ -6,8 +6,8 @@
 //	           BLOG, TAG_{hash of tag} / {inv of publishing}_{postId}_{version}   posts that are published, the newest first
 //
 // The rows of the lists follow the posts: a row that its post refuses is not shown. Their keys hold
-// the version of the post's place in the lists, so no key is ever used for two places. A list begins
-// at the present instant, so a post that is published for a later one shows from then on.
+// the version of the post's place in the lists, so no key is ever used for two places. A list
+// begins at the present instant, so a post that is published for a later one shows from then on.
 package blog
 
 import (
@@ -72,7 +72,8 @@ type Draft struct {
 	Published               bool
 	PublishedAt             string // RFC 3339, or a time of the zone; "" for now, or as it was
 	Zone                    string // of a time without an offset, "" if there is none
-	Key                     string // requests with one key and the same draft make one post; "" for a request without one
+	// requests with one key and the same draft make one post; "" for a request without one
+	Key string
 }
 
 const (
@@ -129,7 +130,10 @@ func (p Post) toRow() table.Row {
 	if err != nil {
 		panic(err) // of texts
 	}
-	return table.Row{Key: postKey(p.ID), ETag: p.etag, Props: append(columns.Props(&p), table.Prop{Name: "Tags", Value: table.String(string(tags))})}
+	return table.Row{
+		Key: postKey(p.ID), ETag: p.etag,
+		Props: append(columns.Props(&p), table.Prop{Name: "Tags", Value: table.String(string(tags))}),
+	}
 }
 
 func parsePost(row table.Row) (Post, error) {

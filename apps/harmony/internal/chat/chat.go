@@ -238,7 +238,11 @@ func (x Rooms) listRows(r Room) map[string][]table.Row {
 	}}}
 	for i, user := range r.Members {
 		all[x.UserChats] = append(all[x.UserChats], table.Row{
-			Key: table.Key{Partition: user, Row: r.ID}, Props: table.Props{{Name: "OtherId", Value: table.String(r.Members[1-i])}, {Name: "LastAt", Value: created}},
+			Key: table.Key{Partition: user, Row: r.ID},
+			Props: table.Props{
+				{Name: "OtherId", Value: table.String(r.Members[1-i])},
+				{Name: "LastAt", Value: created},
+			},
 		})
 	}
 	return all
@@ -252,7 +256,10 @@ func (r Room) matchRow() (row table.Row, says bool) {
 	}
 	at := r.MatchedAt.Truncate(time.Millisecond).Add(-time.Millisecond)
 	sum := sha256.Sum256([]byte(fmt.Sprintf("match|%s|%d", r.ID, r.Match)))
-	m := Message{ID: rowstore.Descending(at) + "_" + uuid.UUID(sum[:16]).String(), Type: TypeSystem, Content: SaysMatched, SentAt: at}
+	m := Message{
+		ID: rowstore.Descending(at) + "_" + uuid.UUID(sum[:16]).String(), Type: TypeSystem,
+		Content: SaysMatched, SentAt: at,
+	}
 	return m.toRow(r.ID), true
 }
 
@@ -285,8 +292,10 @@ func (h head) toRow(chat string) table.Row {
 func parseOpen(row table.Row) Room {
 	p := row.Props
 	return Room{
-		ID: row.Partition, Members: [2]string{p.Get("User1Id").Str(), p.Get("User2Id").Str()}, EventID: p.Get("EventId").Str(), Open: p.Get("IsOpen").Bool(),
-		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("CreatedAt").Time(), version: p.Get("Version").Int(), open: row.ETag,
+		ID: row.Partition, Members: [2]string{p.Get("User1Id").Str(), p.Get("User2Id").Str()},
+		EventID: p.Get("EventId").Str(), Open: p.Get("IsOpen").Bool(),
+		CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("CreatedAt").Time(),
+		version: p.Get("Version").Int(), open: row.ETag,
 	}
 }
 
@@ -338,5 +347,6 @@ func NoMessage() error {
 
 // ClosedError refuses a message to a chat that is closed.
 func ClosedError() error {
-	return fault.Coded(fault.Conflict, Closed, "this chat takes no messages any more; what was written can still be read")
+	return fault.Coded(fault.Conflict, Closed,
+		"this chat takes no messages any more; what was written can still be read")
 }

@@ -30,13 +30,17 @@ func (x Rooms) Check(ctx context.Context, r Room, version int64) (found []Wrong,
 	is := parseOpen(*open)
 	r.CreatedAt, r.version = is.CreatedAt, version
 	if is.Members != r.Members || is.Open != r.Open || is.version > version {
-		found = append(found, Wrong{Table: x.Messages, Key: key, Says: "it is not as the pair says", Mend: func(ctx context.Context) error {
-			err := x.Write(ctx, x.Messages, []table.Op{{Kind: table.Replace, Row: table.Row{Key: key, ETag: open.ETag, Props: r.openProps()}}})
-			if rowstore.Overtaken(err) {
-				return nil
-			}
-			return err
-		}})
+		found = append(found, Wrong{
+			Table: x.Messages, Key: key, Says: "it is not as the pair says",
+			Mend: func(ctx context.Context) error {
+				err := x.Write(ctx, x.Messages,
+					[]table.Op{{Kind: table.Replace, Row: table.Row{Key: key, ETag: open.ETag, Props: r.openProps()}}})
+				if rowstore.Overtaken(err) {
+					return nil
+				}
+				return err
+			},
+		})
 	}
 	for name, rows := range x.listRows(r) {
 		for _, row := range rows {
@@ -45,13 +49,16 @@ func (x Rooms) Check(ctx context.Context, r Room, version int64) (found []Wrong,
 				return nil, err
 			}
 			if there == nil {
-				found = append(found, Wrong{Table: name, Key: row.Key, Says: "it is missing", Mend: func(ctx context.Context) error {
-					err := x.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: row}})
-					if errors.Is(err, table.ErrExists) {
-						return nil
-					}
-					return err
-				}})
+				found = append(found, Wrong{
+					Table: name, Key: row.Key, Says: "it is missing",
+					Mend: func(ctx context.Context) error {
+						err := x.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: row}})
+						if errors.Is(err, table.ErrExists) {
+							return nil
+						}
+						return err
+					},
+				})
 			}
 		}
 	}

@@ -18,7 +18,9 @@ func (x Rooms) Opens() table.Range { return table.Range{From: openRow, To: openR
 // Their pictures go first: a message tells that there is one.
 func (x Rooms) blankMessages(ctx context.Context, chat, user string) error {
 	now := x.Now().UTC()
-	theirs := table.Range{Partition: chat, From: "0", To: keyRows, Filter: func(p table.Props) bool { return p.Get("SenderId").Str() == user }}
+	theirs := table.Range{Partition: chat, From: "0", To: keyRows, Filter: func(p table.Props) bool {
+		return p.Get("SenderId").Str() == user
+	}}
 	for next, more := "", true; more; more = next != "" {
 		page, err := x.DB.List(ctx, x.Messages, theirs, table.MaxPage, next)
 		if err != nil {
@@ -27,7 +29,11 @@ func (x Rooms) blankMessages(ctx context.Context, chat, user string) error {
 		var ops []table.Op
 		for _, row := range page.Rows {
 			if rowstore.IsMatch(row) {
-				blank := table.Props{{Name: "SenderId", Value: table.String("")}, {Name: "Content", Value: table.String("")}, {Name: "DeletedAt", Value: table.Time(now)}}
+				blank := table.Props{
+					{Name: "SenderId", Value: table.String("")},
+					{Name: "Content", Value: table.String("")},
+					{Name: "DeletedAt", Value: table.Time(now)},
+				}
 				if image := row.Props.Get("ImageId").Str(); image != "" {
 					if err := x.DropImage(ctx, chat, image); err != nil {
 						return rowstore.Unavailable(err)
@@ -37,7 +43,10 @@ func (x Rooms) blankMessages(ctx context.Context, chat, user string) error {
 					}
 					blank = append(blank, table.Prop{Name: "ImageId", Value: table.String("")})
 				}
-				ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: blank}})
+				ops = append(ops, table.Op{
+					Kind: table.Merge,
+					Row:  table.Row{Key: row.Key, ETag: table.Any, Props: blank},
+				})
 			}
 		}
 		for some := range slices.Chunk(ops, table.MaxBatch) {
@@ -58,7 +67,8 @@ func (x Rooms) ForgetListed(ctx context.Context, listed table.Row) error {
 		return err
 	}
 	head := table.Key{Partition: chat, Row: headRow}
-	err := x.Change(ctx, x.Messages, func(ctx context.Context) ([]table.Op, error) { // the version makes pages look again
+	// the version makes pages look again
+	err := x.Change(ctx, x.Messages, func(ctx context.Context) ([]table.Op, error) {
 		row, err := x.GetRow(ctx, x.Messages, head)
 		if err != nil || row == nil {
 			return nil, err
@@ -85,9 +95,12 @@ func (x Rooms) Forget(ctx context.Context, open table.Row, user string) error {
 			continue
 		}
 		// The version makes pages look again. No pair is left that it could follow.
-		err := x.Write(ctx, x.Messages, []table.Op{{Kind: table.Merge, Row: table.Row{Key: open.Key, ETag: table.Any, Props: table.Props{
-			{Name: fmt.Sprintf("User%dId", i+1), Value: table.String("")}, {Name: "IsOpen", Value: table.Bool(false)}, {Name: "Version", Value: table.Int64(r.version + 1)},
-		}}}})
+		err := x.Write(ctx, x.Messages,
+			[]table.Op{{Kind: table.Merge, Row: table.Row{Key: open.Key, ETag: table.Any, Props: table.Props{
+				{Name: fmt.Sprintf("User%dId", i+1), Value: table.String("")},
+				{Name: "IsOpen", Value: table.Bool(false)},
+				{Name: "Version", Value: table.Int64(r.version + 1)},
+			}}}})
 		if err != nil {
 			return rowstore.Unavailable(err)
 		}

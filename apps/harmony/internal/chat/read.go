@@ -13,15 +13,23 @@ import (
 // first; "" begins with the newest. until, unless it is "", is the id of a message: only newer ones
 // are read. more reports whether there are others. The error is CHAT_NOT_FOUND if there is none:
 // the caller must find out whether a reader takes part.
-func (x Rooms) Read(ctx context.Context, chat, after, until string, limit int) (r Room, messages []Message, more bool, err error) {
+func (x Rooms) Read(ctx context.Context, chat, after, until string,
+	limit int,
+) (r Room, messages []Message, more bool, err error) {
 	end := keyRows
 	if until != "" {
 		end = until
 	}
-	ranges := []*rowstore.Reading{{Table: x.Messages, Range: table.Range{Partition: chat, From: "!", To: end}, Limit: limit + 3}} // two heads, and one more
+	// two heads, and one more
+	ranges := []*rowstore.Reading{
+		{Table: x.Messages, Range: table.Range{Partition: chat, From: "!", To: end}, Limit: limit + 3},
+	}
 	if after != "" {
 		ranges[0].Range.To, ranges[0].Limit = "0", 2
-		ranges = append(ranges, &rowstore.Reading{Table: x.Messages, Range: table.Range{Partition: chat, After: after, To: end}, Limit: limit + 1})
+		ranges = append(ranges, &rowstore.Reading{
+			Table: x.Messages,
+			Range: table.Range{Partition: chat, After: after, To: end}, Limit: limit + 1,
+		})
 	}
 	if err := x.Budget().ReadAll(ctx, ranges); err != nil {
 		return Room{}, nil, false, err
@@ -77,7 +85,10 @@ func (x Rooms) List(ctx context.Context, user, after string, limit int) (some []
 	for _, row := range rows {
 		at := table.Ticks(row.Props.Get("LastAt").Time())
 		p := row.Props
-		if l := (Listed{row.Key.Row, p.Get("OtherId").Str(), p.Get("EventId").Str(), p.Get("ReadUpTo").Str(), rowstore.Descending(table.TimeOf(at)) + "_" + row.Key.Row}); l.position > after {
+		if l := (Listed{
+			row.Key.Row, p.Get("OtherId").Str(), p.Get("EventId").Str(), p.Get("ReadUpTo").Str(),
+			rowstore.Descending(table.TimeOf(at)) + "_" + row.Key.Row,
+		}); l.position > after {
 			all = append(all, l)
 		}
 	}
@@ -132,7 +143,9 @@ func (x Rooms) readMessage(ctx context.Context, chat, id string) (*Message, erro
 // readBefore reads the newest message of members before one that the service has said; nil if there
 // is none.
 func (x Rooms) readBefore(ctx context.Context, chat, id string) (*Message, error) {
-	older := table.Range{Partition: chat, After: id, To: keyRows, MaxMatches: 1, Filter: func(p table.Props) bool { return p.Get("Type").Str() != TypeSystem }}
+	older := table.Range{Partition: chat, After: id, To: keyRows, MaxMatches: 1, Filter: func(p table.Props) bool {
+		return p.Get("Type").Str() != TypeSystem
+	}}
 	rows, _, err := x.Budget().Rows(ctx, x.Messages, older, rowstore.MaxScan)
 	for _, row := range rows {
 		if rowstore.IsMatch(row) {
@@ -172,6 +185,7 @@ func (x Rooms) ReportImage(ctx context.Context, chat, image string) error {
 // IsMessage reports whether s can be the id of a message.
 func IsMessage(s string) bool {
 	inverse, id, ok := strings.Cut(s, "_")
-	return ok && len(inverse) == 19 && len(id) == 36 && !strings.ContainsFunc(inverse, func(c rune) bool { return c < '0' || c > '9' }) &&
+	return ok && len(inverse) == 19 && len(id) == 36 &&
+		!strings.ContainsFunc(inverse, func(c rune) bool { return c < '0' || c > '9' }) &&
 		!strings.ContainsFunc(id, func(c rune) bool { return (c < '0' || c > '9') && (c < 'a' || c > 'f') && c != '-' })
 }

@@ -133,7 +133,8 @@ func (x Rooms) Send(ctx context.Context, r Room, d Draft) (m Message, created bo
 			next.sent[side]++
 		}
 		m := Message{
-			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Type: d.Type, Content: d.Content, Image: d.Image, SentAt: table.TimeOf(next.last),
+			ID: rowstore.Descending(table.TimeOf(next.last)) + "_" + id, SenderID: user, Type: d.Type,
+			Content: d.Content, Image: d.Image, SentAt: table.TimeOf(next.last),
 			number: next.sent[side], others: next.sent[1-side],
 		}
 		ops := append(x.headOps(r, next, true), table.Op{Kind: table.Insert, Row: m.toRow(r.ID)})
@@ -185,7 +186,8 @@ func (x Rooms) headOps(r Room, next head, sends bool) (ops []table.Op) {
 	}
 	if sends {
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
-			Key: table.Key{Partition: r.ID, Row: openRow}, ETag: r.open, Props: table.Props{{Name: "IsOpen", Value: table.Bool(true)}},
+			Key: table.Key{Partition: r.ID, Row: openRow}, ETag: r.open,
+			Props: table.Props{{Name: "IsOpen", Value: table.Bool(true)}},
 		}})
 	}
 	return append(ops, table.Op{Kind: kind, Row: next.toRow(r.ID)})
@@ -225,7 +227,8 @@ func (x Rooms) touchRoom(ctx context.Context, r Room, at time.Time) {
 	for _, user := range r.Members {
 		x.Background(func() {
 			_ = x.Write(ctx, x.UserChats, []table.Op{{Kind: table.Merge, Row: table.Row{
-				Key: table.Key{Partition: user, Row: r.ID}, ETag: table.Any, Props: table.Props{{Name: "LastAt", Value: table.Time(at)}},
+				Key: table.Key{Partition: user, Row: r.ID}, ETag: table.Any,
+				Props: table.Props{{Name: "LastAt", Value: table.Time(at)}},
 			}}}) // the next message moves it
 		})
 	}
@@ -265,7 +268,10 @@ func (x Rooms) readDone(ctx context.Context, chat string, d done) (*Message, err
 		return nil, err
 	}
 	if row.Props.Get("ContentHash").Str() != d.content {
-		return nil, &fault.Error{Kind: fault.Invalid, Code: KeyReused, Text: "another message was sent with this Idempotency-Key; give each message a key of its own"}
+		return nil, &fault.Error{
+			Kind: fault.Invalid, Code: KeyReused,
+			Text: "another message was sent with this Idempotency-Key; give each message a key of its own",
+		}
 	}
 	return x.readMessage(ctx, chat, row.Props.Get("MessageKey").Str())
 }
@@ -277,9 +283,11 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 		case !m.DeletedAt.IsZero():
 			return false, NoMessage()
 		case m.Type != TypeText:
-			return false, fault.Coded(fault.Conflict, NotAText, "a picture cannot be edited; delete it, and send another one")
+			return false, fault.Coded(fault.Conflict, NotAText,
+				"a picture cannot be edited; delete it, and send another one")
 		case x.Now().Sub(m.SentAt) > Editable:
-			return false, fault.Coded(fault.Conflict, EditTooLate, "a message can be edited for 15 minutes; delete it, or write another one")
+			return false, fault.Coded(fault.Conflict, EditTooLate,
+				"a message can be edited for 15 minutes; delete it, or write another one")
 		case m.Content == content:
 			return true, nil
 		}
@@ -290,7 +298,9 @@ func (x Rooms) Edit(ctx context.Context, r Room, user, id, content string) (Mess
 
 // Delete takes the content of a message of the user's away. It keeps its place. Before the row of a
 // picture goes, wake is told of it: its files must follow. It returns the picture, "" for none.
-func (x Rooms) Delete(ctx context.Context, r Room, user, id string, wake func(image string) error) (image string, err error) {
+func (x Rooms) Delete(ctx context.Context, r Room, user, id string,
+	wake func(image string) error,
+) (image string, err error) {
 	_, err = x.changeMessage(ctx, r, user, id, false, func(m *Message) (bool, error) {
 		if !m.DeletedAt.IsZero() {
 			return true, nil
@@ -309,7 +319,9 @@ func (x Rooms) Delete(ctx context.Context, r Room, user, id string, wake func(im
 
 // changeMessage makes a change of a message, until no other writer comes first. do may be called
 // again after a try that has landed although its answer was lost: it must know its own work.
-func (x Rooms) changeMessage(ctx context.Context, r Room, user, id string, sends bool, do func(*Message) (done bool, err error)) (Message, error) {
+func (x Rooms) changeMessage(ctx context.Context, r Room, user, id string, sends bool,
+	do func(*Message) (done bool, err error),
+) (Message, error) {
 	began := x.Now()
 	for try := 0; ; try++ {
 		m, err := x.readMessage(ctx, r.ID, id)

@@ -79,7 +79,9 @@ type place struct {
 
 // openChat reads a chat of the caller, with some of its messages. looks says that the chat of an
 // event is read, not written.
-func (s *Service) openChat(ctx context.Context, c meet.Claim, id, after, until string, limit int, looks bool) (p place, err error) {
+func (s *Service) openChat(ctx context.Context, c meet.Claim, id, after, until string, limit int,
+	looks bool,
+) (p place, err error) {
 	rooms := s.members.Rooms()
 	p.caller, err = s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
 		if !meet.IsID(id) {
@@ -154,7 +156,8 @@ func (s *Service) showMessages(ctx context.Context, p place, limit int) (all []M
 	}
 	// That one has come or left whom the reader may not see is told no more: a block looks as the end
 	// of an account does.
-	return slices.DeleteFunc(all, func(m Message) bool { return m.Type == chat.TypeSystem && m.Author == nil }), unread, err
+	return slices.DeleteFunc(all, func(m Message) bool { return m.Type == chat.TypeSystem && m.Author == nil }),
+		unread, err
 }
 
 // lastOf is how many messages are read to show the newest one that a reader may see.
@@ -163,7 +166,10 @@ const lastOf = 10
 // viewChat returns a chat as the caller sees it. other is the other member of a chat of two.
 func (s *Service) viewChat(ctx context.Context, p place, other meet.Other) (Chat, error) {
 	last, unread, err := s.showMessages(ctx, p, 1)
-	c := Chat{ID: p.room.ID, Event: p.event, Other: other.Card, People: 2, Open: p.room.Open, Unread: unread, CreatedAt: p.room.CreatedAt, UpdatedAt: p.room.UpdatedAt}
+	c := Chat{
+		ID: p.room.ID, Event: p.event, Other: other.Card, People: 2, Open: p.room.Open, Unread: unread,
+		CreatedAt: p.room.CreatedAt, UpdatedAt: p.room.UpdatedAt,
+	}
 	if len(last) > 0 {
 		c.Last = &last[0]
 	}
@@ -287,7 +293,9 @@ func (p place) tagOf() string {
 // Messages returns a part of the messages of a chat, newest first, that come after a message in
 // this order; "" begins with the newest. until, unless it is "", is a message: only newer ones are
 // told. known, unless it is nil, says that the caller knows a tag, and needs no messages.
-func (s *Service) Messages(ctx context.Context, c meet.Claim, id, after, until string, limit int, known func(tag string) bool) (Messages, error) {
+func (s *Service) Messages(ctx context.Context, c meet.Claim, id, after, until string, limit int,
+	known func(tag string) bool,
+) (Messages, error) {
 	p, err := s.openChat(ctx, c, id, after, until, limit, true)
 	if err != nil {
 		return Messages{}, err

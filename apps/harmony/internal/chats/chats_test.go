@@ -39,7 +39,8 @@ func newWorld(t *testing.T) *world {
 // draft is an event that begins in ten minutes: the sessions of a world last for fifteen.
 func draft(visibility string) events.Draft {
 	return events.Draft{
-		Title: "Concert", Description: "All songs", Start: meettest.Began.Add(10 * time.Minute).Format(time.RFC3339), Category: "concert", Visibility: visibility, Published: true,
+		Title: "Concert", Description: "All songs", Start: meettest.Began.Add(10 * time.Minute).Format(time.RFC3339),
+		Category: "concert", Visibility: visibility, Published: true,
 	}
 }
 
@@ -148,7 +149,8 @@ func (w *world) out(c meet.Claim, room string) {
 func TestWhoTakesPart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, admin, anna, bob, carol, moderator := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"], w.Members["carol"], w.Members["moderator"]
+	ctx, admin, anna, bob, carol, moderator := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"],
+		w.Members["carol"], w.Members["moderator"]
 	id, room := w.event(anna, bob)
 	w.out(carol, room)
 	v, err := w.events.Event(ctx, carol, id, "", "x")
@@ -164,7 +166,8 @@ func TestWhoTakesPart(t *testing.T) {
 	require.Equal(t, []string{"anna: one", "moderator: two"}, w.texts(bob, room))
 	seen, err := w.Chat(ctx, bob, room)
 	require.NoError(t, err)
-	require.Equal(t, []any{"Concert", "All songs", 2, true}, []any{seen.Event.Title, seen.Event.Description, seen.People, seen.Open})
+	require.Equal(t, []any{"Concert", "All songs", 2, true},
+		[]any{seen.Event.Title, seen.Event.Description, seen.People, seen.Open})
 	require.Equal(t, "two", seen.Last.Content)
 	require.Equal(t, 2, w.unread(bob, room))
 	require.Equal(t, 1, w.unread(anna, room), "one's own never count")
@@ -235,7 +238,10 @@ func TestWhoTakesPart(t *testing.T) {
 	w.out(bob, room)
 	w.out(admin, room)
 	d.Published = true
-	for start, there := range map[time.Time]bool{w.Clock.Now().Add(-30*24*time.Hour + time.Minute): true, w.Clock.Now().Add(-30 * 24 * time.Hour): false} {
+	for start, there := range map[time.Time]bool{
+		w.Clock.Now().Add(-30*24*time.Hour + time.Minute): true,
+		w.Clock.Now().Add(-30 * 24 * time.Hour):           false,
+	} {
 		d.Start = start.Format(time.RFC3339)
 		_, err = w.events.Edit(ctx, admin, id, d)
 		require.NoError(t, err)
@@ -333,7 +339,8 @@ func TestFull(t *testing.T) {
 	ctx, anna, bob := t.Context(), w.Members["anna"], w.Members["bob"]
 	id, room := w.event()
 	_, err := w.DB.Write(ctx, "EventAttendees", table.Op{Kind: table.Merge, Row: table.Row{
-		Key: table.Key{Partition: id, Row: "!event"}, ETag: table.Any, Props: table.Props{{Name: "Attendees", Value: table.Int32(999)}},
+		Key: table.Key{Partition: id, Row: "!event"}, ETag: table.Any,
+		Props: table.Props{{Name: "Attendees", Value: table.Int32(999)}},
 	}})
 	require.NoError(t, err)
 	w.attend(anna, id)
@@ -409,7 +416,8 @@ func TestNoMessageOnceLeft(t *testing.T) {
 				sent := w.send(anna, room, "before")
 				late := &deferred{DB: w.DB}
 				s := w.Over(late, w.Queues)
-				s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, anna, id) } // between two tries
+				// between two tries
+				s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, anna, id) }
 				meettest.RequireCode(t, chat.NotFound, do(meettest.Talks(s), anna, room, sent.ID))
 				late.land()
 				for _, row := range w.Rows("Messages") {
@@ -444,14 +452,20 @@ func TestCrashes(t *testing.T) {
 			_, _, err := s.Send(ctx, c, room, "new", "k")
 			return err
 		}, []string{"anna: first", "anna: new"}},
-		"edit": {func(ctx context.Context, s *chats.Service, _ *events.Service, c meet.Claim, _, room, first string) error {
+		"edit": {func(ctx context.Context, s *chats.Service, _ *events.Service, c meet.Claim,
+			_, room, first string,
+		) error {
 			_, err := s.EditMessage(ctx, c, room, first, "new")
 			return err
 		}, []string{"anna: new"}},
-		"delete": {func(ctx context.Context, s *chats.Service, _ *events.Service, c meet.Claim, _, room, first string) error {
+		"delete": {func(ctx context.Context, s *chats.Service, _ *events.Service, c meet.Claim,
+			_, room, first string,
+		) error {
 			return s.DeleteMessage(ctx, c, room, first)
 		}, []string{"anna: "}},
-		"read": {func(ctx context.Context, s *chats.Service, _ *events.Service, c meet.Claim, _, room, first string) error {
+		"read": {func(ctx context.Context, s *chats.Service, _ *events.Service, c meet.Claim,
+			_, room, first string,
+		) error {
 			_, err := s.MarkRead(ctx, c, room, first)
 			return err
 		}, []string{"anna: first"}},
@@ -470,7 +484,8 @@ func TestCrashes(t *testing.T) {
 				w.events = events.New(w.Service, meettest.EventTables, meettest.ForumTables)
 				w.Handle(w.Triggers(append(w.events.Settlers(), w.AllChats.Settlers()...)...))
 				s := w.Over(crash.Over(w.DB, w.Queues))
-				err := c.do(t.Context(), meettest.Talks(s), events.New(s, meettest.EventTables, meettest.ForumTables), anna, id, room, first)
+				err := c.do(t.Context(), meettest.Talks(s), events.New(s, meettest.EventTables, meettest.ForumTables),
+					anna, id, room, first)
 				crash.Land(w.Pump, w.Clock.Pass)
 				w.Settle()
 				if c.want != nil {

@@ -33,7 +33,9 @@ func ImageURL(chat string, m chat.Message) string {
 
 // SendImage sends a picture to a chat of the caller, made of a file. A request with the same key,
 // unless it is "", sends one; created reports whether this one did.
-func (s *Service) SendImage(ctx context.Context, c meet.Claim, id string, file []byte, key string) (m Message, created bool, err error) {
+func (s *Service) SendImage(ctx context.Context, c meet.Claim, id string, file []byte,
+	key string,
+) (m Message, created bool, err error) {
 	p, err := s.openToWrite(ctx, c, id)
 	if err == nil && !p.room.Open {
 		err = chat.ClosedError()
@@ -61,7 +63,8 @@ func (s *Service) SendImage(ctx context.Context, c meet.Claim, id string, file [
 	}
 	digest := sha256.Sum256(file)
 	m, created, err = s.send(ctx, c, p, chat.Draft{
-		Type: chat.TypeImage, Image: chat.Image{ID: image.ID, Width: made.Width, Height: made.Height}, Key: key, Digest: hex.EncodeToString(digest[:]),
+		Type: chat.TypeImage, Image: chat.Image{ID: image.ID, Width: made.Width, Height: made.Height}, Key: key,
+		Digest: hex.EncodeToString(digest[:]),
 	})
 	if err == nil && !created || err != nil && fault.Of(err) != fault.Unavailable { // else it may land yet
 		s.members.DropFiles(ctx, meet.ContainerChats, names)
@@ -130,7 +133,8 @@ func (s *Service) deleteMessage(ctx context.Context, room chat.Room, sender, mes
 	ctx = outbox.Begin(ctx)
 	var wake queue.Receipt
 	image, err := rooms.Delete(ctx, room, sender, message, func(image string) (err error) {
-		wake, err = outbox.Send(ctx, meet.Change{Kind: kindPicture, ID: room.ID + "/" + image, Until: outbox.Landed(ctx)})
+		wake, err = outbox.Send(ctx,
+			meet.Change{Kind: kindPicture, ID: room.ID + "/" + image, Until: outbox.Landed(ctx)})
 		return err
 	})
 	if err != nil || image == "" {

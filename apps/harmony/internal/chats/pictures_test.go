@@ -59,7 +59,8 @@ func (w *world) sees(c meet.Claim, room string, m chats.Message) bool {
 func TestPicturesOfTwo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, admin, anna, bob, carol, moderator := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"], w.Members["carol"], w.Members["moderator"]
+	ctx, admin, anna, bob, carol, moderator := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"],
+		w.Members["carol"], w.Members["moderator"]
 	room := w.match(anna, bob)
 	m := w.picture(anna, room)
 	require.Equal(t, []any{chat.TypeImage, "", 8, 8}, []any{m.Type, m.Content, m.Image.Width, m.Image.Height})
@@ -141,7 +142,8 @@ func TestPictures(t *testing.T) {
 	require.Zero(t, w.Stored(meet.ContainerChats))
 	p, err := w.Messages(ctx, bob, room, "", "", 1, nil)
 	require.NoError(t, err)
-	require.Equal(t, []any{chat.TypeImage, "", false}, []any{p.All[0].Type, p.All[0].Image.ID, p.All[0].DeletedAt.IsZero()})
+	require.Equal(t, []any{chat.TypeImage, "", false},
+		[]any{p.All[0].Type, p.All[0].Image.ID, p.All[0].DeletedAt.IsZero()})
 
 	system, err := w.Messages(ctx, bob, room, p.All[0].ID, "", 1, nil)
 	require.NoError(t, err)
@@ -176,7 +178,8 @@ func (w *world) unreadOfTwo(c meet.Claim, room string) int {
 func TestComeAndGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"], w.Members["carol"]
+	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"],
+		w.Members["bob"], w.Members["carol"]
 	id, room := w.event(anna)
 	w.attend(bob, id)
 	w.attend(bob, id)
@@ -186,7 +189,8 @@ func TestComeAndGone(t *testing.T) {
 	w.Clock.Pass(time.Second)
 	w.attend(carol, id)
 	require.NoError(t, w.events.Remove(ctx, admin, id, carol.UserID))
-	require.Equal(t, []string{"anna joined", "bob joined", "carol joined", "carol left", "carol joined", "carol left"}, w.all(anna, room))
+	require.Equal(t, []string{"anna joined", "bob joined", "carol joined", "carol left", "carol joined", "carol left"},
+		w.all(anna, room))
 	require.Zero(t, w.unread(anna, room))
 	require.NoError(t, w.Block(ctx, carol, anna.UserID))
 	require.Equal(t, []string{"anna joined", "bob joined"}, w.all(anna, room), "as a message of theirs")
@@ -200,8 +204,8 @@ func TestComeAndGone(t *testing.T) {
 	require.Equal(t, []string{"anna joined"}, w.all(anna, room), "as after a block")
 }
 
-// TestManyCome: the chat of an event says of the first fifty that they have come, and of those alone
-// that they leave.
+// TestManyCome: the chat of an event says of the first fifty that they have come, and of those
+// alone that they leave.
 func TestManyCome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -286,7 +290,8 @@ func TestDamagedPictures(t *testing.T) {
 	is, err := w.Named(ctx, room+"/"+m.Image.ID+".jpg")
 	require.NoError(t, err)
 	require.True(t, is)
-	_, err = w.DB.Write(ctx, "Messages", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: room, Row: m.ID}, ETag: table.Any}})
+	_, err = w.DB.Write(ctx, "Messages",
+		table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: room, Row: m.ID}, ETag: table.Any}})
 	require.NoError(t, err)
 	require.Contains(t, found(), "no message has this picture")
 	is, err = w.Named(ctx, room+"/"+w.NewID()+".jpg")

@@ -38,7 +38,9 @@ func (s *Service) writeMessage(ctx context.Context, c meet.Claim, id, content st
 
 // Send writes a message to a chat of the caller. A request with the same key, unless it is "",
 // writes one message; created reports whether this one did.
-func (s *Service) Send(ctx context.Context, c meet.Claim, id, content, key string) (m Message, created bool, err error) {
+func (s *Service) Send(ctx context.Context, c meet.Claim,
+	id, content, key string,
+) (m Message, created bool, err error) {
 	p, content, err := s.writeMessage(ctx, c, id, content)
 	if err != nil {
 		return Message{}, false, err

@@ -51,7 +51,8 @@ func parse(text string) (all []City) {
 
 // plain returns a name as names are compared: people write Орел for Орёл.
 func plain(name string) string {
-	return strings.NewReplacer("ё", "е", "-", " ").Replace(strings.ToLower(strings.Join(strings.Fields(norm.NFC.String(name)), " ")))
+	return strings.NewReplacer("ё", "е", "-", " ").Replace(
+		strings.ToLower(strings.Join(strings.Fields(norm.NFC.String(name)), " ")))
 }
 
 // Find returns the city with a name, in either language.

@@ -25,7 +25,10 @@ func TestCities(t *testing.T) {
 		require.True(t, ok)
 		require.NoError(t, b.Err())
 	}
-	for name, want := range map[string]string{" орел ": "Орёл", "санкт петербург": "Санкт-Петербург", "MOSCOW": "Москва", "Прага": "Прага", "Nizhniy  Novgorod": "Нижний Новгород"} {
+	for name, want := range map[string]string{
+		" орел ": "Орёл", "санкт петербург": "Санкт-Петербург",
+		"MOSCOW": "Москва", "Прага": "Прага", "Nizhniy  Novgorod": "Нижний Новгород",
+	} {
 		c, ok := cities.Find(name)
 		require.True(t, ok, name)
 		require.Equal(t, want, c.Name("ru"))

@@ -32,14 +32,18 @@ type Entry struct {
 func Fit(a, b Entry, now time.Time) bool { return a.wantsEntry(b, now) && b.wantsEntry(a, now) }
 
 // shown are the genders that preferences ask for.
-var shown = map[string][]string{"everyone": rules.Genders, "men": {"male"}, "women": {"female"}, "non-binary": {"non-binary"}}
+var shown = map[string][]string{
+	"everyone": rules.Genders, "men": {"male"}, "women": {"female"},
+	"non-binary": {"non-binary"},
+}
 
 func (e Entry) wantsEntry(of Entry, now time.Time) bool {
 	p := e.Preferences
 	if age := rules.Age(of.BirthDate, now); age < p.AgeMin || age > p.AgeMax && p.AgeMax < rules.MaxAge {
 		return false
 	}
-	if p.MaxDistance > 0 && (e.Position == nil || of.Position == nil || !rules.Within(*e.Position, *of.Position, p.MaxDistance)) {
+	if p.MaxDistance > 0 && (e.Position == nil || of.Position == nil ||
+		!rules.Within(*e.Position, *of.Position, p.MaxDistance)) {
 		return false
 	}
 	for _, gender := range shown[p.ShowMe] {

@@ -22,9 +22,10 @@ var now = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 func newIndex(t *testing.T, rows int) deck.Index {
 	t.Helper()
 	x := deck.Index{Table: "Deck", Rows: rows, Store: &rowstore.Store{
-		DB: memory.NewTables(), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Background: func(do func()) { do() },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Random: func(time.Duration) time.Duration { return 0 },
+		DB: memory.NewTables(), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		Background: func(do func()) { do() },
+		Sleep:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Random:     func(time.Duration) time.Duration { return 0 },
 	}}
 	require.NoError(t, x.DB.Create(t.Context(), "Deck"))
 	return x
@@ -32,7 +33,8 @@ func newIndex(t *testing.T, rows int) deck.Index {
 
 func entry(rnd *rand.Rand, n int) deck.Entry {
 	return deck.Entry{
-		UserID: fmt.Sprintf("%08x-0000-0000-0000-000000000000", n), Shuffle: fmt.Sprintf("%016x", rnd.Uint64()), Gender: rules.Genders[rnd.IntN(4)],
+		UserID: fmt.Sprintf("%08x-0000-0000-0000-000000000000", n), Shuffle: fmt.Sprintf("%016x", rnd.Uint64()),
+		Gender:    rules.Genders[rnd.IntN(4)],
 		BirthDate: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Preferences: rules.NewPreferences(),
 	}
 }

@@ -27,12 +27,15 @@ func (w Walk) String() string { return w.Start + " " + string(rune('0'+w.Lap)) +
 // ParseWalk reads what String has written.
 func ParseWalk(s string) (w Walk, ok bool) {
 	parts := strings.Split(s, " ")
-	if len(parts) != 3 || len(parts[0]) < 16 || parts[1] != "0" && parts[1] != "1" || parts[2] != "" && len(parts[2]) < 16 {
+	if len(parts) != 3 || len(parts[0]) < 16 || parts[1] != "0" && parts[1] != "1" ||
+		parts[2] != "" && len(parts[2]) < 16 {
 		return w, false
 	}
 	w = Walk{parts[0], int(parts[1][0] - '0'), parts[2]}
 	for _, key := range []string{w.Start, w.At} {
-		if strings.ContainsFunc(key, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') && r != '-' && r != '_' }) {
+		if strings.ContainsFunc(key, func(r rune) bool {
+			return (r < '0' || r > '9') && (r < 'a' || r > 'f') && r != '-' && r != '_'
+		}) {
 			return w, false
 		}
 	}

@@ -47,7 +47,10 @@ type Job struct {
 
 // Trigger returns the timer.
 func (j Job) Trigger() function.Trigger {
-	return function.Trigger{Name: Name, Schedule: "0 20 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) }}
+	return function.Trigger{
+		Name: Name, Schedule: "0 20 * * * *",
+		Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) },
+	}
 }
 
 // A round is the walk that erases some accounts.
@@ -205,9 +208,10 @@ func (j Job) forgetAccounts(ctx context.Context, t meet.Trace, row table.Row, id
 
 // namesAccount reports whether a row has an id in its keys or in a text.
 func namesAccount(row table.Row, id string) bool {
-	return strings.Contains(row.Partition, id) || strings.Contains(row.Key.Row, id) || slices.ContainsFunc(row.Props, func(p table.Prop) bool {
-		return p.Value.Type() == table.TypeString && strings.Contains(p.Value.Str(), id)
-	})
+	return strings.Contains(row.Partition, id) || strings.Contains(row.Key.Row, id) ||
+		slices.ContainsFunc(row.Props, func(p table.Prop) bool {
+			return p.Value.Type() == table.TypeString && strings.Contains(p.Value.Str(), id)
+		})
 }
 
 // endRound removes the rest of the accounts of a round: no row names them any more.

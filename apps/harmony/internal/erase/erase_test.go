@@ -36,7 +36,8 @@ const password = "tea under seven lamps"
 var (
 	reportTables = rowstore.DefaultTables[reports.Tables]()
 	blogTables   = rowstore.DefaultTables[blog.Tables]()
-	allTables    = slices.Concat(meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(), reportTables.All(), blogTables.All())
+	allTables    = slices.Concat(meettest.Tables.All(), meettest.EventTables.All(), meettest.ForumTables.All(),
+		reportTables.All(), blogTables.All())
 )
 
 // A world has all rooms.
@@ -56,7 +57,8 @@ func rooms(s *meet.Service) (*events.Service, *forum.Service, *reports.Service) 
 
 func job(s *meet.Service) erase.Job {
 	happens, talk, told := rooms(s)
-	return erase.Job{Service: s, Traces: slices.Concat(s.Traces(), happens.Traces(), meettest.Talks(s).Traces(), talk.Traces(), told.Traces(), blog.New(s, blogTables).Traces())}
+	return erase.Job{Service: s, Traces: slices.Concat(s.Traces(), happens.Traces(), meettest.Talks(s).Traces(),
+		talk.Traces(), told.Traces(), blog.New(s, blogTables).Traces())}
 }
 
 func newWorld(w *meettest.World) *world {
@@ -86,7 +88,8 @@ type theirs struct {
 // live has bob leave a trace wherever a member can.
 func live(t *testing.T, w *world) theirs {
 	t.Helper()
-	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"], w.Members["carol"]
+	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"],
+		w.Members["bob"], w.Members["carol"]
 	no, yes := false, true
 	must := func(err error) {
 		t.Helper()
@@ -96,7 +99,8 @@ func live(t *testing.T, w *world) theirs {
 	must(w.SetRoleOf(ctx, admin, bob.UserID, meet.Admin))
 	event := func(by meet.Claim, starts time.Duration) string {
 		e, err := w.events.NewEvent(ctx, by, events.Draft{
-			Title: "Concert", Start: w.Clock.Now().Add(starts).Format(time.RFC3339), Category: "concert", Visibility: events.SecretTeaser, Published: true,
+			Title: "Concert", Start: w.Clock.Now().Add(starts).Format(time.RFC3339), Category: "concert",
+			Visibility: events.SecretTeaser, Published: true,
 		})
 		must(err)
 		_, err = w.events.NewInvite(ctx, by, e.ID, events.InviteDraft{Code: "aloe-1"})
@@ -110,19 +114,25 @@ func live(t *testing.T, w *world) theirs {
 	left := theirs{event: event(bob, 1000*time.Hour), past: event(admin, time.Second)}
 	one := 1
 	full, err := w.events.NewEvent(ctx, admin, events.Draft{
-		Title: "Full", Start: w.Clock.Now().Add(time.Second).Format(time.RFC3339), Category: "concert", Visibility: events.Public, Published: true, Capacity: &one,
+		Title: "Full", Start: w.Clock.Now().Add(time.Second).Format(time.RFC3339), Category: "concert",
+		Visibility: events.Public, Published: true, Capacity: &one,
 	})
 	must(err)
 	_, _, err = w.events.Register(ctx, anna, full.ID, "", "x")
 	must(err)
 	_, _, err = w.events.WaitFor(ctx, bob, full.ID, "", "x")
 	must(err)
-	post, err := blog.New(w.Service, blogTables).NewPost(ctx, bob, blog.Draft{Title: "A post", Content: "A text", Published: true})
+	post, err := blog.New(w.Service, blogTables).NewPost(ctx, bob,
+		blog.Draft{Title: "A post", Content: "A text", Published: true})
 	must(err)
 	left.post, left.full = post.ID, full.ID
 	must(w.SetRoleOf(ctx, admin, bob.UserID, meet.Member))
 
-	me, err := w.SetProfile(ctx, bob, bob.UserID, meet.Profile{Name: "Bob Xylander", About: account.About{Bio: "Plays the bass at Xanten", Location: "Xanten"}, Gender: "male", Lat: 51.6, Lon: 6.4, Located: true}, func(string) bool { return true })
+	me, err := w.SetProfile(ctx, bob, bob.UserID,
+		meet.Profile{
+			Name: "Bob Xylander", About: account.About{Bio: "Plays the bass at Xanten", Location: "Xanten"},
+			Gender: "male", Lat: 51.6, Lon: 6.4, Located: true,
+		}, func(string) bool { return true })
 	must(err)
 	picture, err := w.AddImage(ctx, bob, bob.UserID, meettest.PNG)
 	must(err)
@@ -172,7 +182,8 @@ func live(t *testing.T, w *world) theirs {
 	left.topic = topic.ID
 	_, err = w.forum.Reply(ctx, bob, topic.ID, "A reply", "")
 	must(err)
-	_, err = w.forum.NewEventTopic(ctx, admin, left.past, "For some", "Enough content", forum.Audience{Visibility: topics.SpecificUsers, Allowed: []string{bob.UserID, anna.UserID}}, "")
+	_, err = w.forum.NewEventTopic(ctx, admin, left.past, "For some", "Enough content",
+		forum.Audience{Visibility: topics.SpecificUsers, Allowed: []string{bob.UserID, anna.UserID}}, "")
 	must(err)
 	other, err := w.forum.NewTopic(ctx, carol, "music", "Another topic", "Enough content", "")
 	must(err)
@@ -180,7 +191,8 @@ func live(t *testing.T, w *world) theirs {
 	must(err)
 	var id string
 	for target, by := range map[reports.Target]meet.Claim{
-		{Kind: "user", UserID: bob.UserID}: anna, {Kind: "topic", TopicID: topic.ID}: carol, {Kind: "user", UserID: anna.UserID}: bob,
+		{Kind: "user", UserID: bob.UserID}: anna, {Kind: "topic", TopicID: topic.ID}: carol,
+		{Kind: "user", UserID: anna.UserID}:                      bob,
 		{Kind: "image", UserID: bob.UserID, ImageID: picture.ID}: anna,
 	} {
 		got, _, err := w.reports.Report(ctx, by, target, "spam", "Not nice")
@@ -200,14 +212,17 @@ func live(t *testing.T, w *world) theirs {
 		must(err)
 	}
 	// A mail waits to tell him of an event, and one was set aside.
-	must(w.EventChanged(ctx, bob.UserID, letters.EventChange{ID: w.NewID(), Title: "Xtitle", Start: w.Clock.Now(), Zone: "UTC"}))
-	_, err = w.Queues.Send(ctx, queue.Poison(meet.QueueMails), `{"kind":"move","id":"`+bob.UserID+`","to":"Xold@example.com"}`, 0)
+	must(w.EventChanged(ctx, bob.UserID,
+		letters.EventChange{ID: w.NewID(), Title: "Xtitle", Start: w.Clock.Now(), Zone: "UTC"}))
+	_, err = w.Queues.Send(ctx, queue.Poison(meet.QueueMails),
+		`{"kind":"move","id":"`+bob.UserID+`","to":"Xold@example.com"}`, 0)
 	must(err)
 	u, err := w.Account(ctx, bob.UserID)
 	must(err)
 	reset, _ := session.Parse[account.User](account.ResetForm, token)
 	left.values = append([]string{
-		bob.UserID, bob.SessionID, reset.SessionID, u.Email, u.PasswordHash, u.Shuffle, account.EmailKey(u.Email).Row, me.Name, me.Bio, me.Location, picture.ID, "Xbrowser 7", "Xmessage", "Xtitle", "Xold@example.com",
+		bob.UserID, bob.SessionID, reset.SessionID, u.Email, u.PasswordHash, u.Shuffle, account.EmailKey(u.Email).Row,
+		me.Name, me.Bio, me.Location, picture.ID, "Xbrowser 7", "Xmessage", "Xtitle", "Xold@example.com",
 	}, left.values...)
 	return left
 }
@@ -266,7 +281,10 @@ func run(w *world, hours int) {
 	for range hours {
 		w.Clock.Pass(time.Hour)
 		require.NoError(w.T, job(w.Service).Run(w.T.Context()))
-		require.NoError(w.T, tidy.Job{Service: w.Service, Walks: []tidy.Walk{{Name: "snapshots", Step: w.reports.Sweep}}}.Run(w.T.Context()))
+		require.NoError(w.T, tidy.Job{
+			Service: w.Service,
+			Walks:   []tidy.Walk{{Name: "snapshots", Step: w.reports.Sweep}},
+		}.Run(w.T.Context()))
 		w.Settle()
 	}
 }
@@ -307,15 +325,20 @@ func TestNothingIsLeft(t *testing.T) {
 	u, err := w.Account(ctx, bob.UserID)
 	require.NoError(t, err)
 	require.NotNil(t, u, "a round begins no sooner than an hour after the mark: a request of before may still write")
-	require.NoError(t, w.Block(ctx, w.enter("carol"), bob.UserID)) // as of one who blocked her, and no new row of theirs
+	// as of one who blocked her, and no new row of theirs
+	require.NoError(t, w.Block(ctx, w.enter("carol"), bob.UserID))
 	run(w, 3)
 	kept := found(w, left.values)
 	for _, where := range kept {
-		require.Contains(t, []string{"Reports.Snapshot: Bob Xylander", "Reports.Snapshot: Plays the bass at Xanten", "Reports.Snapshot: Xanten"}, where)
+		require.Contains(t, []string{
+			"Reports.Snapshot: Bob Xylander", "Reports.Snapshot: Plays the bass at Xanten",
+			"Reports.Snapshot: Xanten",
+		}, where)
 	}
 	require.Len(t, kept, 3, "the snapshot of the report that staff has closed: its name, its text and its place")
 
-	rows, err := verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks())}.Verify(ctx, func(f meet.Finding) { t.Errorf("%s %s: %s", f.Table, f.Key, f.Says) })
+	rows, err := verify.Store{Service: w.Service, Checks: slices.Concat(w.events.Checks(), w.forum.Checks())}.Verify(
+		ctx, func(f meet.Finding) { t.Errorf("%s %s: %s", f.Table, f.Key, f.Says) })
 	require.NoError(t, err)
 	require.Greater(t, rows, 40)
 
@@ -361,12 +384,17 @@ func TestNothingIsLeft(t *testing.T) {
 	n, err := w.Queues.Len(ctx, queue.Poison(meet.QueueLists))
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "anna's")
-	_, err = w.Register(ctx, meet.Registration{Email: "bob@example.com", Password: password, Name: "Another", BirthDate: "2000-01-01", Gender: "male", Language: "en"})
+	_, err = w.Register(ctx, meet.Registration{
+		Email: "bob@example.com", Password: password, Name: "Another",
+		BirthDate: "2000-01-01", Gender: "male", Language: "en",
+	})
 	require.NoError(t, err, "the address is free")
 
 	w.Clock.Pass(180 * 24 * time.Hour)
 	run(w, 1)
-	require.Empty(t, found(w, slices.DeleteFunc(left.values, func(v string) bool { return v == "bob@example.com" || v == account.EmailKey("bob@example.com").Row })))
+	require.Empty(t, found(w, slices.DeleteFunc(left.values, func(v string) bool {
+		return v == "bob@example.com" || v == account.EmailKey("bob@example.com").Row
+	})))
 }
 
 // secret counts the rows of secret likes that a member has received.
@@ -414,7 +442,9 @@ func TestSecretLikesOfTheErased(t *testing.T) {
 	}
 	require.Equal(t, 2, number())
 	require.Equal(t, 2, w.secret(anna.UserID))
-	_, err = verify.Store{Service: w.Service}.Verify(ctx, func(f meet.Finding) { t.Errorf("%s %s: %s", f.Table, f.Key, f.Says) })
+	_, err = verify.Store{Service: w.Service}.Verify(ctx, func(f meet.Finding) {
+		t.Errorf("%s %s: %s", f.Table, f.Key, f.Says)
+	})
 	require.NoError(t, err)
 	run(w, 30)
 	require.Equal(t, 2, number(), "tidy leaves them")
@@ -470,7 +500,8 @@ func TestCrashesOfErasure(t *testing.T) {
 						attend[row.Partition] += 10
 					}
 				}
-				require.Equal(t, map[string]int{left.event: 11, left.past: 11, left.full: 11}, attend, "carol is counted, and at one anna")
+				require.Equal(t, map[string]int{left.event: 11, left.past: 11, left.full: 11}, attend,
+					"carol is counted, and at one anna")
 				for _, row := range w.Rows("Messages") {
 					if row.Partition == left.chat && row.Props.Get("Number").Int() > 0 {
 						messages++

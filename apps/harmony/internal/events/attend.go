@@ -50,7 +50,9 @@ type Registration struct {
 // Register gives the caller a place at an event. code is an invite, "" for none. created reports
 // that the caller had no place before. Of those who register for the last place at the same time
 // one gets it.
-func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from string) (r Registration, created bool, err error) {
+func (s *Service) Register(ctx context.Context, c meet.Claim,
+	id, code, from string,
+) (r Registration, created bool, err error) {
 	st, coming, err := s.standToCome(ctx, c, id, code, from)
 	if err != nil {
 		return r, false, err
@@ -79,7 +81,8 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 		next := *st.event
 		next.Attendees++
 		mine = next.newAttendee(c.UserID, mine.RegisteredAt)
-		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Insert, Row: mine.toRow(id)}})
+		err := s.Write(ctx, s.tables.EventAttendees,
+			[]table.Op{next.countOp(), {Kind: table.Insert, Row: mine.toRow(id)}})
 		if err == nil {
 			st.event, st.mine = &next, &mine
 			break
@@ -95,9 +98,10 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 	if wake.ID == "" { // the caller had a place
 		return r, false, nil
 	}
-	err = rowstore.Both(ctx, func(ctx context.Context) error { s.countUse(ctx, id, st); return nil }, func(ctx context.Context) error {
-		return s.followGoing(ctx, *st.event, *st.mine)
-	})
+	err = rowstore.Both(ctx, func(ctx context.Context) error { s.countUse(ctx, id, st); return nil },
+		func(ctx context.Context) error {
+			return s.followGoing(ctx, *st.event, *st.mine)
+		})
 	if err != nil {
 		return r, false, err
 	}
@@ -107,7 +111,9 @@ func (s *Service) Register(ctx context.Context, c meet.Claim, id, code, from str
 
 // standToCome reads how a caller stands to an event, and at how many coming events they have a
 // place, or wait for one.
-func (s *Service) standToCome(ctx context.Context, c meet.Claim, id, code, from string) (st Standing, coming int, err error) {
+func (s *Service) standToCome(ctx context.Context, c meet.Claim,
+	id, code, from string,
+) (st Standing, coming int, err error) {
 	if c.UserID == "" {
 		return st, 0, session.SignIn()
 	}
@@ -128,7 +134,8 @@ func (st Standing) mayRegister(now time.Time, coming int) error {
 		return err
 	}
 	if st.waits != nil || st.event.isFull() {
-		return fault.Coded(fault.Conflict, EventFull, "all places are taken; wait for one, or try again later, because somebody may give one back")
+		return fault.Coded(fault.Conflict, EventFull,
+			"all places are taken; wait for one, or try again later, because somebody may give one back")
 	}
 	return nil
 }
@@ -150,7 +157,8 @@ func (st Standing) mayCome(now time.Time, coming int) error {
 	case st.event.Cancelled:
 		return fault.Coded(fault.Conflict, EventCancelled, "the event is cancelled")
 	case st.waits == nil && coming >= maxComing:
-		return fault.Coded(fault.Conflict, TooManyEvents, "you have a place at 200 coming events, or wait for one; give one back first")
+		return fault.Coded(fault.Conflict, TooManyEvents,
+			"you have a place at 200 coming events, or wait for one; give one back first")
 	}
 	return nil
 }
@@ -179,7 +187,8 @@ func (s *Service) readStanding(ctx context.Context, st *Standing, id, user strin
 func (e Event) countOp() table.Op {
 	counts := table.Props{{Name: "Attendees", Value: table.Int32(int32(e.Attendees))}}
 	if e.queued > 0 { // some wait, or did
-		counts = append(counts, table.Prop{Name: "Waiting", Value: table.Int32(int32(e.Waiting))}, table.Prop{Name: "Queued", Value: table.Int64(e.queued)})
+		counts = append(counts, table.Prop{Name: "Waiting", Value: table.Int32(int32(e.Waiting))},
+			table.Prop{Name: "Queued", Value: table.Int64(e.queued)})
 	}
 	return table.Op{Kind: table.Merge, Row: table.Row{Key: headKey(e.ID), ETag: e.etag, Props: counts}}
 }
@@ -203,7 +212,9 @@ func (s *Service) followGoing(ctx context.Context, e Event, a Attendee) error {
 		if !a.InChat {
 			return nil
 		}
-		return rowstore.Both(ctx, func(ctx context.Context) error { return s.Join(ctx, a.UserID, e.ID, a.RegisteredAt) },
+		return rowstore.Both(ctx, func(ctx context.Context) error {
+			return s.Join(ctx, a.UserID, e.ID, a.RegisteredAt)
+		},
 			func(ctx context.Context) error {
 				if !a.Told {
 					return nil
@@ -263,7 +274,9 @@ func (s *Service) Remove(ctx context.Context, c meet.Claim, id, user string) err
 
 // readPlace reads an event and the place of a member, for an admin.
 func (s *Service) readPlace(ctx context.Context, c meet.Claim, id, user string) (st Standing, err error) {
-	st.Caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) error { return s.readStanding(ctx, &st, id, user) })
+	st.Caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) error {
+		return s.readStanding(ctx, &st, id, user)
+	})
 	if err == nil && st.sightOf() == Unseen {
 		err = Missing()
 	}
@@ -289,7 +302,10 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 	for st.event != nil && st.mine != nil {
 		if was == nil {
 			var err error
-			change := going{Kind: kindGoing, Event: id, User: user, Was: table.Ticks(st.mine.RegisteredAt), Listed: table.Ticks(st.mine.listedAt()), Told: st.mine.Told, Until: s.members.Outbox().Landed(ctx)}
+			change := going{
+				Kind: kindGoing, Event: id, User: user, Was: table.Ticks(st.mine.RegisteredAt),
+				Listed: table.Ticks(st.mine.listedAt()), Told: st.mine.Told, Until: s.members.Outbox().Landed(ctx),
+			}
 			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return err
 			}
@@ -299,7 +315,11 @@ func (s *Service) leaveEvent(ctx context.Context, st Standing, id, user string) 
 		}
 		next := *st.event
 		next.Attendees = max(next.Attendees-1, 0)
-		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Delete, Row: table.Row{Key: attendeeKey(id, user), ETag: st.mine.etag}}})
+		err := s.Write(ctx, s.tables.EventAttendees,
+			[]table.Op{next.countOp(), {
+				Kind: table.Delete,
+				Row:  table.Row{Key: attendeeKey(id, user), ETag: st.mine.etag},
+			}})
 		if err == nil {
 			st.mine, st.event = nil, &next
 			break
@@ -359,7 +379,8 @@ func (s *Service) settleOne(ctx context.Context, c going, user string) error {
 			return err
 		}
 	}
-	if user == c.User && c.Was > 0 && st.event != nil && (st.mine == nil || table.Ticks(st.mine.RegisteredAt) != c.Was) {
+	if user == c.User && c.Was > 0 && st.event != nil &&
+		(st.mine == nil || table.Ticks(st.mine.RegisteredAt) != c.Was) {
 		if err := s.passChat(ctx, *st.event); err != nil {
 			return err
 		}

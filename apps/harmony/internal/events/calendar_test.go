@@ -51,11 +51,13 @@ func TestCalendar(t *testing.T) {
 		"UID:" + id + "@harmony", "SEQUENCE:0", "DTSTAMP:" + stamp, "CREATED:" + stamp, "LAST-MODIFIED:" + stamp,
 		"DTSTART:21261231T200000Z", "DTEND:21261231T230000Z", `SUMMARY:Rock\; roll\, back\\slash`,
 		`DESCRIPTION:Все песни подряд\, ` + strings.Repeat("и ещё раз ", 20) + `\nвторая строка\; 🎸`,
-		"LOCATION:Moscow", "CATEGORIES:concert", "URL:https://example.org/app/events/" + id, "STATUS:CONFIRMED", "END:VEVENT", "END:VCALENDAR",
+		"LOCATION:Moscow", "CATEGORIES:concert", "URL:https://example.org/app/events/" + id, "STATUS:CONFIRMED",
+		"END:VEVENT", "END:VCALENDAR",
 	}, made)
 	p, err := w.events.Invites(ctx, admin, id, "", 50)
 	require.NoError(t, err)
-	require.Equal(t, time.Date(2126, 12, 31, 19, 0, 0, 0, time.UTC), p.Invites[0].ExpiresAt, "by the clocks of the event")
+	require.Equal(t, time.Date(2126, 12, 31, 19, 0, 0, 0, time.UTC), p.Invites[0].ExpiresAt,
+		"by the clocks of the event")
 
 	teaser := w.calendarOf(meet.Claim{}, id, "")
 	require.Contains(t, teaser, `SUMMARY:Rock\; roll\, back\\slash`)
@@ -69,7 +71,10 @@ func TestCalendar(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Europe/Moscow", v.Zone, "a draft without a zone keeps it")
 	cancelled := w.calendarOf(anna, id, "open-it")
-	for _, line := range []string{"UID:" + id + "@harmony", "SEQUENCE:1", "STATUS:CANCELLED", "DTSTART:21261231T200000Z", "CREATED:" + stamp} {
+	for _, line := range []string{
+		"UID:" + id + "@harmony", "SEQUENCE:1", "STATUS:CANCELLED",
+		"DTSTART:21261231T200000Z", "CREATED:" + stamp,
+	} {
 		require.Contains(t, cancelled, line)
 	}
 	require.NotContains(t, strings.Join(cancelled, "\n"), "DTEND")
@@ -87,7 +92,11 @@ func TestCalendar(t *testing.T) {
 	_, err = w.events.SetCancelled(ctx, admin, id, true)
 	require.NoError(t, err)
 	// One of before says no number: the seconds that it is old.
-	_, err = w.DB.Write(ctx, tables.EventAttendees, table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: id, Row: "!event"}, ETag: table.Any, Props: table.Props{{Name: "Sequence", Value: table.Int64(0)}}}})
+	_, err = w.DB.Write(ctx, tables.EventAttendees,
+		table.Op{Kind: table.Merge, Row: table.Row{
+			Key: table.Key{Partition: id, Row: "!event"}, ETag: table.Any,
+			Props: table.Props{{Name: "Sequence", Value: table.Int64(0)}},
+		}})
 	require.NoError(t, err)
 	require.Contains(t, w.calendarOf(anna, id, "open-it"), "SEQUENCE:600")
 	_, err = w.register(anna, id, "open-it")
@@ -131,7 +140,11 @@ func TestClocks(t *testing.T) {
 	}
 	// One of before may have such a zone, and keep it.
 	d.Start = "2126-10-27T12:30"
-	_, err = w.DB.Write(ctx, tables.EventAttendees, table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: v.ID, Row: "!event"}, ETag: table.Any, Props: table.Props{{Name: "TimeZone", Value: table.String("Etc/GMT+12")}}}})
+	_, err = w.DB.Write(ctx, tables.EventAttendees,
+		table.Op{Kind: table.Merge, Row: table.Row{
+			Key: table.Key{Partition: v.ID, Row: "!event"}, ETag: table.Any,
+			Props: table.Props{{Name: "TimeZone", Value: table.String("Etc/GMT+12")}},
+		}})
 	require.NoError(t, err)
 	for _, d.Zone = range []string{"", "Etc/GMT+12"} {
 		v, err = w.events.Edit(ctx, admin, v.ID, d)

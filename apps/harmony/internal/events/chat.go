@@ -29,7 +29,8 @@ func (st Standing) mayTalk(now time.Time) error {
 	case st.mine == nil:
 		return chat.Missing()
 	case !st.mine.InChat:
-		return fault.Coded(fault.Conflict, ChatFull, "1,000 members are in the chat of the event, the most that there may be; you attend all the same")
+		return fault.Coded(fault.Conflict, ChatFull,
+			"1,000 members are in the chat of the event, the most that there may be; you attend all the same")
 	}
 	return nil
 }
@@ -71,7 +72,11 @@ func (s *Service) announce(ctx context.Context, e Event, says, user string, regi
 		return nil // the event is being published
 	}
 	if err == nil {
-		_, _, err = rooms.Send(ctx, room, chat.Draft{SenderID: user, Type: chat.TypeSystem, Content: says, Key: says + rowstore.Descending(registered)})
+		_, _, err = rooms.Send(ctx, room,
+			chat.Draft{
+				SenderID: user, Type: chat.TypeSystem, Content: says,
+				Key: says + rowstore.Descending(registered),
+			})
 	}
 	return err
 }

@@ -15,24 +15,36 @@ import (
 func (s *Service) Checks() []meet.Check {
 	t := s.tables
 	return []meet.Check{
-		{Name: "events", Table: t.EventAttendees, Range: table.Range{From: headRow, To: headRow + "~"}, Look: s.checkEvent},
-		{Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0", To: waitRows}, Look: s.checkAttendee},
+		{
+			Name: "events", Table: t.EventAttendees, Range: table.Range{From: headRow, To: headRow + "~"},
+			Look: s.checkEvent,
+		},
+		{
+			Name: "attendees", Table: t.EventAttendees, Range: table.Range{From: "0", To: waitRows},
+			Look: s.checkAttendee,
+		},
 		{Name: "waiting", Table: t.EventAttendees, Range: table.Range{From: waitRows}, Look: s.checkWaiter},
-		{Name: "list " + t.Events, Table: t.Events, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			e, err := s.readEvent(ctx, eventOf(row.Key.Row))
-			if err != nil || e != nil && e.holdsKey(row.Key) {
-				return nil, err
-			}
-			return s.members.Refused(t.Events, row.Key), nil
-		}},
-		{Name: "list " + t.UserEvents, Table: t.UserEvents, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			var st Standing
-			err := s.readStanding(ctx, &st, eventOf(row.Key.Row), row.Partition)
-			if err != nil || st.listedKey() == row.Key {
-				return nil, err
-			}
-			return s.members.Refused(t.UserEvents, row.Key), nil
-		}},
+		{
+			Name: "list " + t.Events, Table: t.Events,
+			Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+				e, err := s.readEvent(ctx, eventOf(row.Key.Row))
+				if err != nil || e != nil && e.holdsKey(row.Key) {
+					return nil, err
+				}
+				return s.members.Refused(t.Events, row.Key), nil
+			},
+		},
+		{
+			Name: "list " + t.UserEvents, Table: t.UserEvents,
+			Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+				var st Standing
+				err := s.readStanding(ctx, &st, eventOf(row.Key.Row), row.Partition)
+				if err != nil || st.listedKey() == row.Key {
+					return nil, err
+				}
+				return s.members.Refused(t.UserEvents, row.Key), nil
+			},
+		},
 		{Name: "invites", Table: t.EventInvites, Look: s.checkInvite},
 	}
 }
@@ -55,7 +67,9 @@ func (s *Service) checkInvite(ctx context.Context, row table.Row) ([]meet.Findin
 	case e == nil:
 		return s.members.Refused(name, row.Key), nil
 	}
-	return s.members.Missing(ctx, name, codeKey(row.Key.Row, e.ID), func(ctx context.Context) error { return s.listCode(ctx, row.Key.Row, e.ID) })
+	return s.members.Missing(ctx, name, codeKey(row.Key.Row, e.ID), func(ctx context.Context) error {
+		return s.listCode(ctx, row.Key.Row, e.ID)
+	})
 }
 
 // checkEvent counts the attendees of an event, and looks for its rows in the lists.
@@ -66,16 +80,19 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 		return nil, err
 	}
 	if wrong {
-		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it counts others who attend or wait than there are", Mend: func(ctx context.Context) error {
-			wrong, e, err := s.recountAttendees(ctx, e.ID)
-			if err != nil || !wrong {
-				return err
-			}
-			if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{e.countOp()}); !rowstore.Overtaken(err) {
-				return err
-			}
-			return nil // another writer came first, and the next look counts again
-		}})
+		found = append(found, meet.Finding{
+			Table: s.tables.EventAttendees, Key: row.Key,
+			Says: "it counts others who attend or wait than there are", Mend: func(ctx context.Context) error {
+				wrong, e, err := s.recountAttendees(ctx, e.ID)
+				if err != nil || !wrong {
+					return err
+				}
+				if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{e.countOp()}); !rowstore.Overtaken(err) {
+					return err
+				}
+				return nil // another writer came first, and the next look counts again
+			},
+		})
 	}
 	if !e.Deleted() {
 		some, err := s.pictureGallery().Check(ctx, s.tables.EventAttendees, row)
@@ -85,7 +102,10 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 		found = append(found, some...)
 	}
 	if e.Capacity > 0 && e.Attendees > e.Capacity {
-		found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "there are more attendees than places"})
+		found = append(found, meet.Finding{
+			Table: s.tables.EventAttendees, Key: row.Key,
+			Says: "there are more attendees than places",
+		})
 	}
 	if e.owesPlaces(s.Now()) {
 		next, err := s.nextWaiters(ctx, e.ID, 1)
@@ -93,10 +113,13 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 			return nil, err
 		}
 		if len(next) > 0 {
-			found = append(found, meet.Finding{Table: s.tables.EventAttendees, Key: row.Key, Says: "it has places, and members wait for one", Mend: func(ctx context.Context) error {
-				_, err := s.givePlaces(ctx, e.ID)
-				return err
-			}})
+			found = append(found, meet.Finding{
+				Table: s.tables.EventAttendees, Key: row.Key,
+				Says: "it has places, and members wait for one", Mend: func(ctx context.Context) error {
+					_, err := s.givePlaces(ctx, e.ID)
+					return err
+				},
+			})
 		}
 	}
 	if e.hasChat() {
@@ -119,7 +142,10 @@ func (s *Service) checkEvent(ctx context.Context, row table.Row) (found []meet.F
 			return nil, err
 		}
 		if is == nil || !is.Props.Get("IsOpen").Bool() || is.Props.Get("EventId").Str() != e.ID {
-			found = append(found, meet.Finding{Table: t.Messages, Key: open.Key, Says: "it is missing, or not of the event", Mend: s.mendRows(e.ID)})
+			found = append(found, meet.Finding{
+				Table: t.Messages, Key: open.Key,
+				Says: "it is missing, or not of the event", Mend: s.mendRows(e.ID),
+			})
 		}
 	}
 	for _, l := range e.listKeys() {
@@ -137,8 +163,8 @@ func (s *Service) mendRows(id string) func(context.Context) error {
 	return func(ctx context.Context) error { return s.followEvent(ctx, id, nil) }
 }
 
-// recountAttendees counts those who attend an event, and who wait. wrong reports that it has another number; the
-// event is returned with the right one.
+// recountAttendees counts those who attend an event, and who wait. wrong reports that it has
+// another number; the event is returned with the right one.
 func (s *Service) recountAttendees(ctx context.Context, id string) (wrong bool, e Event, err error) {
 	was, err := s.readEvent(ctx, id)
 	if err != nil || was == nil {

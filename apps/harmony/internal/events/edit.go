@@ -19,7 +19,12 @@ const (
 // Settlers finish what follows from changes of events and of registrations, and from the end of an
 // account.
 func (s *Service) Settlers() []meet.Settler {
-	return []meet.Settler{s.members.Follower(kindEvent, s.followEvent), {Kind: kindGoing, Settle: s.settleGoing}, {Kind: meet.KindUser, Settle: s.settleUser}, {Kind: kindTold, Settle: s.settleTold}}
+	return []meet.Settler{
+		s.members.Follower(kindEvent, s.followEvent),
+		{Kind: kindGoing, Settle: s.settleGoing},
+		{Kind: meet.KindUser, Settle: s.settleUser},
+		{Kind: kindTold, Settle: s.settleTold},
+	}
 }
 
 // NewEvent makes an event of the calling admin.
@@ -90,8 +95,12 @@ func (s *Service) editEvent(ctx context.Context, c meet.Claim, id string, change
 		}
 		if e.Capacity > 0 && e.Capacity < e.Attendees {
 			return Event{}, &fault.Error{
-				Kind: fault.Conflict, Code: CapacityTooSmall, Text: fmt.Sprintf("%d members attend already", e.Attendees),
-				Fields: []fault.Field{{Name: "body.capacity", Code: CapacityTooSmall, Message: "give no fewer places than members attend", Value: e.Capacity}},
+				Kind: fault.Conflict, Code: CapacityTooSmall,
+				Text: fmt.Sprintf("%d members attend already", e.Attendees),
+				Fields: []fault.Field{{
+					Name: "body.capacity", Code: CapacityTooSmall,
+					Message: "give no fewer places than members attend", Value: e.Capacity,
+				}},
 			}
 		}
 		is = &e
@@ -109,26 +118,29 @@ func (s *Service) editEvent(ctx context.Context, c meet.Claim, id string, change
 
 // commitEvent writes the event that next makes of the one that there is, of which was is an earlier
 // read; then its list rows follow. next is called again if another writer came first.
-func (s *Service) commitEvent(ctx context.Context, was *Event, next func(*Event) (Event, error), id string) (View, error) {
+func (s *Service) commitEvent(ctx context.Context, was *Event,
+	next func(*Event) (Event, error), id string,
+) (View, error) {
 	var e Event
 	var stale []table.Key
-	err := s.members.Commit(ctx, s.tables.EventAttendees, kindEvent, id, func() (_ []table.Op, _ bool, _ []table.Key, err error) {
-		if e, err = next(was); err != nil {
-			return nil, false, nil, err
-		}
-		if was != nil {
-			stale = append(stale, was.listKeys()...)
-			if !e.sameAs(*was) {
-				e.version++
+	err := s.members.Commit(ctx, s.tables.EventAttendees, kindEvent, id,
+		func() (_ []table.Op, _ bool, _ []table.Key, err error) {
+			if e, err = next(was); err != nil {
+				return nil, false, nil, err
 			}
-			e.sequence = was.Sequence() + 1
-		}
-		e.UpdatedAt = s.Now().UTC()
-		return []table.Op{rowstore.Put(e.toRow())}, true, stale, nil
-	}, func(ctx context.Context) (err error) {
-		was, err = s.readEvent(ctx, id)
-		return err
-	}, func(ctx context.Context) error { return s.writeFollowers(ctx, e, stale) })
+			if was != nil {
+				stale = append(stale, was.listKeys()...)
+				if !e.sameAs(*was) {
+					e.version++
+				}
+				e.sequence = was.Sequence() + 1
+			}
+			e.UpdatedAt = s.Now().UTC()
+			return []table.Op{rowstore.Put(e.toRow())}, true, stale, nil
+		}, func(ctx context.Context) (err error) {
+			was, err = s.readEvent(ctx, id)
+			return err
+		}, func(ctx context.Context) error { return s.writeFollowers(ctx, e, stale) })
 	if err != nil {
 		return View{}, err
 	}
@@ -138,16 +150,23 @@ func (s *Service) commitEvent(ctx context.Context, was *Event, next func(*Event)
 // writeFollowers writes the rows that an event has: those of the lists, of its chat and of its two
 // topics. It removes those of lists that earlier versions had, unless the event has them still.
 func (s *Service) writeFollowers(ctx context.Context, e Event, stale []table.Key) error {
-	writes := []func(context.Context) error{func(ctx context.Context) error { return s.passChat(ctx, e) }, func(ctx context.Context) error {
-		var rows []table.Row
-		for _, key := range e.listKeys() {
-			rows = append(rows, table.Row{Key: key, Props: table.Props{{Name: "EventId", Value: table.String(e.ID)}}})
-		}
-		return s.members.FollowLists(ctx, s.tables.Events, rows, stale)
-	}}
+	writes := []func(context.Context) error{
+		func(ctx context.Context) error { return s.passChat(ctx, e) },
+		func(ctx context.Context) error {
+			var rows []table.Row
+			for _, key := range e.listKeys() {
+				rows = append(rows, table.Row{
+					Key: key, Props: table.Props{{Name: "EventId", Value: table.String(e.ID)}},
+				})
+			}
+			return s.members.FollowLists(ctx, s.tables.Events, rows, stale)
+		},
+	}
 	if e.hasChat() {
 		_, row := chat.EventRows(e.ID, e.Title, e.Description, e.CreatedAt)
-		writes = append(writes, func(ctx context.Context) error { return s.members.Upsert(ctx, s.members.Tables.Chats, row) },
+		writes = append(writes, func(ctx context.Context) error {
+			return s.members.Upsert(ctx, s.members.Tables.Chats, row)
+		},
 			func(ctx context.Context) error { return s.beginTopics(ctx, e) })
 	}
 	if err := rowstore.All(ctx, writes...); err != nil || !e.owesPlaces(s.Now()) {

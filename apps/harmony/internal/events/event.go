@@ -103,7 +103,8 @@ var eventColumns = rowstore.Columns[Event]{
 func (e Event) toRow() table.Row {
 	p := eventColumns.Props(&e)
 	if e.Price != nil {
-		p = append(p, table.Prop{Name: "Price", Value: table.Int64(e.Price.Minor)}, table.Prop{Name: "Currency", Value: table.String(e.Price.Currency)})
+		p = append(p, table.Prop{Name: "Price", Value: table.Int64(e.Price.Minor)},
+			table.Prop{Name: "Currency", Value: table.String(e.Price.Currency)})
 	}
 	return table.Row{Key: headKey(e.ID), ETag: e.etag, Props: p}
 }

@@ -142,7 +142,9 @@ type Standing struct {
 
 // standOf reads how a caller stands to an event, and does other reads at the same time. code is an
 // invite that the caller shows, "" for none, and from names the caller for the count of wrong ones.
-func (s *Service) standOf(ctx context.Context, c meet.Claim, id, code, from string, reads ...func(context.Context) error) (st Standing, err error) {
+func (s *Service) standOf(ctx context.Context, c meet.Claim, id, code, from string,
+	reads ...func(context.Context) error,
+) (st Standing, err error) {
 	st.code = normalCode(code)
 	reads = append(reads, func(ctx context.Context) (err error) {
 		st.event, err = s.readEvent(ctx, id)
@@ -246,7 +248,8 @@ func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string,
 	reads := []func(context.Context) error{}
 	if c.UserID != "" {
 		reads = append(reads, func(ctx context.Context) error {
-			rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.UserID}, rowstore.MaxScan)
+			rows, _, err := s.Budget().Rows(ctx, s.tables.UserEvents,
+				table.Range{Partition: c.UserID}, rowstore.MaxScan)
 			for _, row := range rows {
 				if id := eventOf(row.Key.Row); row.Props.Get("Waiting").Bool() {
 					waits[id] = true
@@ -270,18 +273,21 @@ func (s *Service) List(ctx context.Context, c meet.Claim, q Query, after string,
 
 // All returns all events, for staff, by their ends.
 func (s *Service) All(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
-	return s.listEvents(ctx, table.Range{Partition: staffList, After: after}, limit, func(ctx context.Context, read func(context.Context) error) error {
-		caller, err := s.members.Admit(ctx, c, read)
-		if err == nil && !caller.Role.Staff() {
-			err = staffOnly()
-		}
-		return err
-	}, func(e Event) (View, bool) { return e.viewAt(Full, false), true })
+	return s.listEvents(ctx, table.Range{Partition: staffList, After: after}, limit,
+		func(ctx context.Context, read func(context.Context) error) error {
+			caller, err := s.members.Admit(ctx, c, read)
+			if err == nil && !caller.Role.Staff() {
+				err = staffOnly()
+			}
+			return err
+		}, func(e Event) (View, bool) { return e.viewAt(Full, false), true })
 }
 
 // listEvents reads a page of the table Events. look does the read next to those of the caller, and
 // show says what is shown of an event. A row that its event refuses is removed after the answer.
-func (s *Service) listEvents(ctx context.Context, r table.Range, limit int, look func(context.Context, func(context.Context) error) error, show func(Event) (View, bool)) (Page, error) {
+func (s *Service) listEvents(ctx context.Context, r table.Range, limit int,
+	look func(context.Context, func(context.Context) error) error, show func(Event) (View, bool),
+) (Page, error) {
 	var rows []table.Row
 	err := look(ctx, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.tables.Events, r, limit+1)
@@ -334,7 +340,8 @@ func eventOf(row string) string {
 func (s *Service) Mine(ctx context.Context, c meet.Claim, after string, limit int) (Page, error) {
 	var rows []table.Row
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
-		rows, _, err = s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.UserID, After: after}, limit+1)
+		rows, _, err = s.Budget().Rows(ctx, s.tables.UserEvents,
+			table.Range{Partition: c.UserID, After: after}, limit+1)
 		return err
 	})
 	if err != nil {
@@ -379,7 +386,9 @@ func staffOnly() error {
 }
 
 // requireAdmin finds out that the caller is an admin, and does other reads at the same time.
-func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, reads ...func(context.Context) error) (meet.User, error) {
+func (s *Service) requireAdmin(ctx context.Context, c meet.Claim,
+	reads ...func(context.Context) error,
+) (meet.User, error) {
 	caller, err := s.members.Admit(ctx, c, reads...)
 	if err == nil && caller.Role != meet.Admin {
 		err = fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")

@@ -26,7 +26,8 @@ func said(v events.View, err error) string {
 		return fmt.Sprint(fault.CodeOf(err), ": ", err)
 	case v.Sight == events.Full:
 		return "full"
-	case v.Sight == events.Teaser && v.Description == "" && v.Location == "" && v.Price == nil && v.OrganizerID == "" && v.Attendees == 0:
+	case v.Sight == events.Teaser && v.Description == "" && v.Location == "" && v.Price == nil &&
+		v.OrganizerID == "" && v.Attendees == 0:
 		return "teaser"
 	}
 	return "a leak"
@@ -123,7 +124,10 @@ func TestMatrix(t *testing.T) {
 
 			letter := func(what string) string { return strings.ReplaceAll(what, notThere, "404") }
 			want := strings.Split(cell[4], " / ")
-			for code, want := range map[string]string{"": want[0], "WRONG": want[0], "OTHER": want[0], "x": want[0], " open-it ": want[1]} {
+			for code, want := range map[string]string{
+				"": want[0], "WRONG": want[0], "OTHER": want[0],
+				"x": want[0], " open-it ": want[1],
+			} {
 				require.Equal(t, want, letter(said(w.events.Event(ctx, c, id, code, "x"))), "GET with %q", code)
 			}
 			for i, code := range []string{"", "WRONG", "open-it"} {
@@ -246,7 +250,11 @@ func TestOpened(t *testing.T) {
 	require.Empty(t, opened(meet.Claim{}, "!"))
 	require.NoError(t, w.events.Revoke(ctx, admin, ids[1], "LAMPA-7"))
 	require.Equal(t, ids[:1], opened(meet.Claim{}, "LAMPA-7"))
-	_, err := w.DB.Write(ctx, tables.EventInvites, table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: "CODE_LAMPA-7", Row: ids[0]}, ETag: table.Any}})
+	_, err := w.DB.Write(ctx, tables.EventInvites,
+		table.Op{
+			Kind: table.Delete,
+			Row:  table.Row{Key: table.Key{Partition: "CODE_LAMPA-7", Row: ids[0]}, ETag: table.Any},
+		})
 	require.NoError(t, err)
 	require.Empty(t, opened(meet.Claim{}, "LAMPA-7"))
 	for _, check := range w.events.Checks() {
@@ -381,7 +389,8 @@ func TestTimes(t *testing.T) {
 	g, err := w.events.SetAttended(ctx, w.Members["admin"], short, anna.UserID, true)
 	require.NoError(t, err)
 	require.True(t, g.Attended)
-	require.NoError(t, w.events.Remove(ctx, w.Members["admin"], short, anna.UserID), "an admin takes a place back at any time")
+	require.NoError(t, w.events.Remove(ctx, w.Members["admin"], short, anna.UserID),
+		"an admin takes a place back at any time")
 	require.Equal(t, []string{long}, w.mine(anna))
 	require.Len(t, w.Rows("Events"), 3*5, "earlier versions left the lists")
 	require.NoError(t, w.events.Delete(ctx, w.Members["admin"], long))
@@ -413,7 +422,8 @@ func TestAttendees(t *testing.T) {
 		}
 		return names, nil
 	}
-	open, teaser, hidden := w.make(draft(events.Public)), w.make(draft(events.SecretTeaser)), w.make(draft(events.SecretHidden))
+	open, teaser, hidden := w.make(draft(events.Public)), w.make(draft(events.SecretTeaser)),
+		w.make(draft(events.SecretHidden))
 	_, err := see(carol, open)
 	meettest.RequireCode(t, events.AttendeesOnly, err)
 	for _, id := range []string{teaser, hidden, w.NewID(), "x"} {
@@ -593,7 +603,8 @@ func TestCodesAreSecret(t *testing.T) {
 	for _, row := range w.Rows(meettest.Tables.Users) { // nothing else changes that the code could be made of
 		if row.Props.Get("UserId").Str() == admin.UserID || strings.Contains(row.Key.String(), admin.UserID) {
 			_, err := w.DB.Write(ctx, meettest.Tables.Users, table.Op{Kind: table.Merge, Row: table.Row{
-				Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "PasswordHash", Value: table.String("another")}},
+				Key: row.Key, ETag: table.Any,
+				Props: table.Props{{Name: "PasswordHash", Value: table.String("another")}},
 			}})
 			require.NoError(t, err)
 		}

@@ -79,7 +79,8 @@ func codeKey(code, event string) table.Key { return table.Key{Partition: ofCode 
 
 // listCode has an event be found by a code.
 func (s *Service) listCode(ctx context.Context, code, event string) error {
-	return s.members.Upsert(ctx, s.tables.EventInvites, table.Row{Key: codeKey(code, event), Props: table.Props{{Name: "EventId", Value: table.String(event)}}})
+	return s.members.Upsert(ctx, s.tables.EventInvites,
+		table.Row{Key: codeKey(code, event), Props: table.Props{{Name: "EventId", Value: table.String(event)}}})
 }
 
 // Opened returns the events that are not over and that an invite opens, by their starts. A code
@@ -90,7 +91,8 @@ func (s *Service) Opened(ctx context.Context, c meet.Claim, code, from string) (
 	var rows []table.Row
 	caller, err := s.members.Look(ctx, c, func(ctx context.Context) (err error) {
 		if codeForm.MatchString(code) {
-			rows, _, err = s.Budget().Rows(ctx, s.tables.EventInvites, table.Range{Partition: ofCode + code}, mostOpened)
+			rows, _, err = s.Budget().Rows(ctx, s.tables.EventInvites, table.Range{Partition: ofCode + code},
+				mostOpened)
 		}
 		return err
 	})
@@ -222,11 +224,19 @@ func drawCode(id string) string {
 }
 
 func revokeOp(event, code string) table.Op {
-	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: event, Row: code}, ETag: table.Any, Props: table.Props{{Name: "Revoked", Value: table.Bool(true)}}}}
+	return table.Op{
+		Kind: table.Merge,
+		Row: table.Row{
+			Key: table.Key{Partition: event, Row: code}, ETag: table.Any,
+			Props: table.Props{{Name: "Revoked", Value: table.Bool(true)}},
+		},
+	}
 }
 
 // readInvites reads an event with all its invites, for an admin.
-func (s *Service) readInvites(ctx context.Context, c meet.Claim, event string) (caller meet.User, e *Event, all []Invite, err error) {
+func (s *Service) readInvites(ctx context.Context, c meet.Claim,
+	event string,
+) (caller meet.User, e *Event, all []Invite, err error) {
 	caller, err = s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
 		e, err = s.readEvent(ctx, event)
 		return err

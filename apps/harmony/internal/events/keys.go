@@ -14,9 +14,9 @@
 //	                CODE_{CODE} / eventId events that an invite of this code may open
 //
 // The rows of Events and UserEvents are lists, and follow EventAttendees, as those of codes follow
-// the invites: a row that the truth refuses is not shown. Their keys hold the version of the event's place in the lists, or the
-// instant of a registration, so no key is ever used for two things. The lists of published events
-// never have one of the visibility secretHidden.
+// the invites: a row that the truth refuses is not shown. Their keys hold the version of the
+// event's place in the lists, or the instant of a registration, so no key is ever used for two
+// things. The lists of published events never have one of the visibility secretHidden.
 //
 // A published event has a chat, and two topics, whose rows packages chat and topic have.
 //
@@ -63,7 +63,8 @@ func (e Event) listKeys() []table.Key {
 	all := []table.Key{{Partition: staffList, Row: soonest}}
 	if e.Published && e.Visibility != SecretHidden {
 		for _, category := range []string{"all", e.Category} {
-			all = append(all, table.Key{Partition: "EVENT_" + category, Row: soonest}, table.Key{Partition: "PAST_" + category, Row: latest})
+			all = append(all, table.Key{Partition: "EVENT_" + category, Row: soonest},
+				table.Key{Partition: "PAST_" + category, Row: latest})
 		}
 	}
 	return all

@@ -35,7 +35,9 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 
 // Picture returns a file of the picture of an event, to those who see the event or its teaser. open
 // reports that everybody does.
-func (s *Service) Picture(ctx context.Context, c meet.Claim, id, file, code, from string) (b blob.Blob, open bool, err error) {
+func (s *Service) Picture(ctx context.Context, c meet.Claim,
+	id, file, code, from string,
+) (b blob.Blob, open bool, err error) {
 	st, err := s.standOf(ctx, c, id, code, from)
 	if err != nil {
 		return b, false, err

@@ -47,8 +47,11 @@ func TestPicture(t *testing.T) {
 		code, file string
 		seen       bool
 	}{
-		"a guest": {meet.Claim{}, "", first, false}, "a member": {anna, "", first, false}, "an invite": {meet.Claim{}, "open-it", first, true},
-		"staff": {admin, "", first, true}, "a small one": {admin, "", strings.Replace(first, ".jpg", "_320.jpg", 1), true}, "no form": {admin, "", "x", false},
+		"a guest": {meet.Claim{}, "", first, false}, "a member": {anna, "", first, false},
+		"an invite":   {meet.Claim{}, "open-it", first, true},
+		"staff":       {admin, "", first, true},
+		"a small one": {admin, "", strings.Replace(first, ".jpg", "_320.jpg", 1), true},
+		"no form":     {admin, "", "x", false},
 	} {
 		open, err := look(c.claim, c.file, c.code)
 		require.False(t, open, what)
@@ -103,7 +106,10 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEqual(w.T, old, v.ImageURL)
 		}
 		run := func() {
-			job := tidy.Job{Service: w.Service, Containers: []tidy.Container{{Name: gallery.ContainerEvents, Named: w.events.Named}}}
+			job := tidy.Job{
+				Service:    w.Service,
+				Containers: []tidy.Container{{Name: gallery.ContainerEvents, Named: w.events.Named}},
+			}
 			require.NoError(w.T, job.Run(ctx))
 		}
 		before := w.Stored(gallery.ContainerEvents)

@@ -30,14 +30,16 @@ type telling struct {
 // tellChange has the attendees of an event hear of it by mail if it is cancelled, or is at another
 // time or place. It does so after the answer: the event has changed, also if no mail tells it.
 func (s *Service) tellChange(ctx context.Context, was, is Event) {
-	same := was.Cancelled == is.Cancelled && was.Start.Equal(is.Start) && was.End.Equal(is.End) && was.Location == is.Location
+	same := was.Cancelled == is.Cancelled && was.Start.Equal(is.Start) &&
+		was.End.Equal(is.End) && was.Location == is.Location
 	if !s.members.SendsMail() || same || !was.Published || !is.Published || is.Deleted() || !is.Ends().After(s.Now()) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	s.members.Background(func() {
 		if err := s.members.Outbox().Tell(ctx, telling{Kind: kindTold, ID: is.ID}); err != nil {
-			s.members.Log.WarnContext(ctx, "those who attend an event do not hear that it changed", slog.String("error", err.Error()))
+			s.members.Log.WarnContext(ctx, "those who attend an event do not hear that it changed",
+				slog.String("error", err.Error()))
 		}
 	})
 }
@@ -52,11 +54,15 @@ func (s *Service) settleTold(ctx context.Context, in function.Invocation) error 
 	if err != nil || e == nil || e.Deleted() {
 		return err
 	}
-	page, err := s.members.DB.List(ctx, s.tables.EventAttendees, table.Range{Partition: t.ID, From: "0"}, tellSlice, t.Place)
+	page, err := s.members.DB.List(ctx, s.tables.EventAttendees, table.Range{Partition: t.ID, From: "0"},
+		tellSlice, t.Place)
 	if err != nil {
 		return rowstore.Unavailable(err)
 	}
-	change := letters.EventChange{ID: e.ID, Title: e.Title, Cancelled: e.Cancelled, Start: e.Start, Zone: e.Zone, Location: e.Location}
+	change := letters.EventChange{
+		ID: e.ID, Title: e.Title, Cancelled: e.Cancelled, Start: e.Start,
+		Zone: e.Zone, Location: e.Location,
+	}
 	err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		return s.members.EventChanged(ctx, page.Rows[i].Key.Row, change)
 	})

@@ -48,7 +48,9 @@ func (st Standing) Seen() (title string, seen bool) {
 }
 
 // Stand reads how a caller stands to an event, and does other reads at the same time.
-func (s *Service) Stand(ctx context.Context, c meet.Claim, event string, reads ...func(context.Context) error) (Standing, error) {
+func (s *Service) Stand(ctx context.Context, c meet.Claim, event string,
+	reads ...func(context.Context) error,
+) (Standing, error) {
 	return s.standOf(ctx, c, event, "", "", reads...)
 }
 
@@ -70,7 +72,8 @@ func (s *Service) ListedTopics(ctx context.Context, event, after string) ([]tabl
 	if !meet.IsID(event) {
 		return nil, nil
 	}
-	rows, _, err := s.Budget().Rows(ctx, s.topics.ForumTopics, table.Range{Partition: topic.List(topic.Section(event)), After: after}, MaxListed)
+	rows, _, err := s.Budget().Rows(ctx, s.topics.ForumTopics,
+		table.Range{Partition: topic.List(topic.Section(event)), After: after}, MaxListed)
 	return rows, err
 }
 

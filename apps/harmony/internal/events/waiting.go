@@ -51,11 +51,14 @@ func (w Waiter) toRow(event string) table.Row {
 }
 
 func parseWaiter(row table.Row) Waiter {
-	return Waiter{strings.TrimPrefix(row.Key.Row, waitRows), row.Props.Get("Since").Time(), row.Props.Get("Number").Int(), row.ETag}
+	return Waiter{
+		strings.TrimPrefix(row.Key.Row, waitRows), row.Props.Get("Since").Time(),
+		row.Props.Get("Number").Int(), row.ETag,
+	}
 }
 
-// waitingRow is the row by which a member finds an event at which they wait. It has the key that the
-// row of their place will have.
+// waitingRow is the row by which a member finds an event at which they wait. It has the key that
+// the row of their place will have.
 func waitingRow(e Event, w Waiter) table.Row {
 	return table.Row{Key: goingKey(w.UserID, e.ID, w.Since), Props: table.Props{
 		{Name: "EventId", Value: table.String(e.ID)},
@@ -79,7 +82,8 @@ func (s *Service) readWaiter(ctx context.Context, event, user string) (*Waiter, 
 
 // readWaiters reads those who wait at an event, whoever came first first.
 func (s *Service) readWaiters(ctx context.Context, event string) ([]Waiter, error) {
-	rows, _, err := s.Budget().Rows(ctx, s.tables.EventAttendees, table.Range{Partition: event, From: waitRows}, rowstore.MaxScan)
+	rows, _, err := s.Budget().Rows(ctx, s.tables.EventAttendees, table.Range{Partition: event, From: waitRows},
+		rowstore.MaxScan)
 	all := make([]Waiter, len(rows))
 	for i, row := range rows {
 		all[i] = parseWaiter(row)
@@ -153,7 +157,8 @@ func (s *Service) WaitFor(ctx context.Context, c meet.Claim, id, code, from stri
 		next.Waiting++
 		next.queued++
 		mine.number = next.queued
-		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Insert, Row: mine.toRow(id)}})
+		err := s.Write(ctx, s.tables.EventAttendees,
+			[]table.Op{next.countOp(), {Kind: table.Insert, Row: mine.toRow(id)}})
 		if err == nil {
 			st.event, st.waits, st.place = &next, &mine, next.Waiting
 			break
@@ -187,7 +192,8 @@ func (st Standing) mayWait(now time.Time, coming int) error {
 	case !st.event.isFull():
 		return fault.Coded(fault.Conflict, EventHasPlaces, "the event has places; take one")
 	case st.event.Waiting >= maxWaiting:
-		return fault.Coded(fault.Conflict, WaitingListFull, "200 members wait for a place at this event, the most that there may be")
+		return fault.Coded(fault.Conflict, WaitingListFull,
+			"200 members wait for a place at this event, the most that there may be")
 	}
 	return nil
 }
@@ -218,7 +224,10 @@ func (s *Service) leaveWaiting(ctx context.Context, st Standing, id, user string
 	for st.event != nil && st.waits != nil {
 		if was == nil {
 			var err error
-			change := going{Kind: kindGoing, Event: id, User: user, Listed: table.Ticks(st.waits.Since), Until: s.members.Outbox().Landed(ctx)}
+			change := going{
+				Kind: kindGoing, Event: id, User: user, Listed: table.Ticks(st.waits.Since),
+				Until: s.members.Outbox().Landed(ctx),
+			}
 			if wake, err = s.members.Outbox().Send(ctx, change); err != nil {
 				return st, err
 			}
@@ -228,7 +237,11 @@ func (s *Service) leaveWaiting(ctx context.Context, st Standing, id, user string
 		}
 		next := *st.event
 		next.Waiting = max(next.Waiting-1, 0)
-		err := s.Write(ctx, s.tables.EventAttendees, []table.Op{next.countOp(), {Kind: table.Delete, Row: table.Row{Key: waiterKey(id, user), ETag: st.waits.etag}}})
+		err := s.Write(ctx, s.tables.EventAttendees,
+			[]table.Op{next.countOp(), {
+				Kind: table.Delete,
+				Row:  table.Row{Key: waiterKey(id, user), ETag: st.waits.etag},
+			}})
 		if err == nil {
 			st.waits = nil
 			break
@@ -316,7 +329,8 @@ func (s *Service) givePlaces(ctx context.Context, id string) (given int, err err
 			after.Waiting = max(after.Waiting-1, 0)
 			all[i] = after.newAttendee(w.UserID, now)
 			all[i].WaitedSince, all[i].New = w.Since, true
-			ops = append(ops, table.Op{Kind: table.Insert, Row: all[i].toRow(id)}, table.Op{Kind: table.Delete, Row: table.Row{Key: waiterKey(id, w.UserID), ETag: w.etag}})
+			ops = append(ops, table.Op{Kind: table.Insert, Row: all[i].toRow(id)},
+				table.Op{Kind: table.Delete, Row: table.Row{Key: waiterKey(id, w.UserID), ETag: w.etag}})
 		}
 		ops[0] = after.countOp()
 		wake, err := s.members.Outbox().Send(ctx, change)
@@ -333,7 +347,9 @@ func (s *Service) givePlaces(ctx context.Context, id string) (given int, err err
 			continue
 		}
 		given += len(all)
-		err = rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) error { return s.followGoing(ctx, after, all[i]) })
+		err = rowstore.Each(ctx, len(all), rowstore.MaxParallel, func(ctx context.Context, i int) error {
+			return s.followGoing(ctx, after, all[i])
+		})
 		if err = s.members.Outbox().Finish(ctx, wake, err); err != nil {
 			return given, err
 		}
@@ -376,7 +392,9 @@ const mostNew = 10
 func (s *Service) NewPlaces(ctx context.Context, c meet.Claim) ([]View, error) {
 	var rows []table.Row
 	caller, err := s.members.Admit(ctx, c, func(ctx context.Context) (err error) {
-		rows, _, err = s.Budget().Rows(ctx, s.tables.UserEvents, table.Range{Partition: c.UserID, Filter: func(p table.Props) bool { return p.Get("New").Bool() }}, rowstore.MaxScan)
+		rows, _, err = s.Budget().Rows(ctx, s.tables.UserEvents,
+			table.Range{Partition: c.UserID, Filter: func(p table.Props) bool { return p.Get("New").Bool() }},
+			rowstore.MaxScan)
 		return err
 	})
 	if err != nil {
@@ -405,7 +423,10 @@ func (s *Service) SeePlace(ctx context.Context, c meet.Claim, id string) error {
 		return err
 	}
 	if st.mine.New {
-		seen := table.Row{Key: attendeeKey(id, c.UserID), ETag: st.mine.etag, Props: table.Props{{Name: "New", Value: table.Bool(false)}}}
+		seen := table.Row{
+			Key: attendeeKey(id, c.UserID), ETag: st.mine.etag,
+			Props: table.Props{{Name: "New", Value: table.Bool(false)}},
+		}
 		if err := s.Write(ctx, s.tables.EventAttendees, []table.Op{{Kind: table.Merge, Row: seen}}); err != nil {
 			if rowstore.Overtaken(err) {
 				return nil // it is told once more

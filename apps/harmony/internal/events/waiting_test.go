@@ -113,11 +113,15 @@ func TestWaitingMatrix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx, admin, bob := t.Context(), w.Members["admin"], w.Members["bob"]
-	for visibility, code := range map[string]fault.Code{events.SecretTeaser: events.InviteRequired, events.SecretHidden: events.EventNotFound} {
+	for visibility, code := range map[string]fault.Code{
+		events.SecretTeaser: events.InviteRequired,
+		events.SecretHidden: events.EventNotFound,
+	} {
 		id := w.full(visibility)
 		_, err := w.waitFor("bob", id)
 		meettest.RequireCode(t, code, err)
-		require.Equal(t, map[string]fault.Code{events.SecretHidden: events.EventNotFound}[visibility], fault.CodeOf(w.events.WaitNoMore(ctx, bob, id)))
+		require.Equal(t, map[string]fault.Code{events.SecretHidden: events.EventNotFound}[visibility],
+			fault.CodeOf(w.events.WaitNoMore(ctx, bob, id)))
 		_, _, err = w.events.WaitFor(ctx, bob, id, "open-it", "x")
 		require.NoError(t, err)
 		v, err := w.events.Event(ctx, bob, id, "", "x")
@@ -237,17 +241,18 @@ func TestWaitingAtOnce(t *testing.T) {
 // TestCrashesOfWaiting: after any accident to any call one who was told so waits, or waits no more.
 func TestCrashesOfWaiting(t *testing.T) {
 	t.Parallel()
-	crashes(t, func(w *world) string { return w.full(events.Public) }, func(w *world, s *events.Service, id string) error {
-		_, _, err := s.WaitFor(t.Context(), w.Members["bob"], id, "", "")
-		return err
-	}, func(w *world, id string, err error) {
-		if err == nil {
-			require.Equal(w.T, []string{id}, w.mine(w.Members["bob"]))
-		}
-		require.NoError(w.T, w.events.Unregister(w.T.Context(), w.Members["anna"], id))
-		require.Equal(w.T, w.mine(w.Members["bob"]), w.told("bob"))
-		w.consistent()
-	})
+	crashes(t, func(w *world) string { return w.full(events.Public) },
+		func(w *world, s *events.Service, id string) error {
+			_, _, err := s.WaitFor(t.Context(), w.Members["bob"], id, "", "")
+			return err
+		}, func(w *world, id string, err error) {
+			if err == nil {
+				require.Equal(w.T, []string{id}, w.mine(w.Members["bob"]))
+			}
+			require.NoError(w.T, w.events.Unregister(w.T.Context(), w.Members["anna"], id))
+			require.Equal(w.T, w.mine(w.Members["bob"]), w.told("bob"))
+			w.consistent()
+		})
 	crashes(t, func(w *world) string {
 		id := w.full(events.Public)
 		_, err := w.waitFor("bob", id)
@@ -341,7 +346,9 @@ func TestRivalsOfWaiting(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			id := w.full(events.Public)
-			r := &calls.Rival{DB: w.DB, Before: calls.WritesTo(tables.EventAttendees), Do: func() { require.NoError(t, c.rival(w, w.events, id)) }}
+			r := &calls.Rival{DB: w.DB, Before: calls.WritesTo(tables.EventAttendees), Do: func() {
+				require.NoError(t, c.rival(w, w.events, id))
+			}}
 			err := c.do(w, events.New(w.Over(r, w.Queues), tables, meettest.ForumTables), id)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			w.consistent()

@@ -97,7 +97,8 @@ func (w *world) mine(c meet.Claim) []string {
 // attend than there are places, and each is in the list of the member, once.
 func (w *world) consistent() {
 	w.T.Helper()
-	count, waiting, capacity, attendees, waiters := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	count, waiting, capacity, attendees, waiters := map[string]int{}, map[string]int{}, map[string]int{},
+		map[string]int{}, map[string]int{}
 	var going []string
 	for _, row := range w.Rows("EventAttendees") {
 		if row.Key.Row == "!event" {

@@ -33,7 +33,8 @@ func (a Audience) writeTo(t *topic.Topic, b *rules.Broken) {
 	case named && (len(all) == 0 || len(all) > maxAllowed):
 		b.Add("allowedUserIds", AllowedUsers, fmt.Sprintf("name 1 to %d members", maxAllowed), len(all))
 	case !named && len(all) > 0:
-		b.Add("allowedUserIds", AllowedUsers, "leave them out, because the topic is not for some members alone", len(all))
+		b.Add("allowedUserIds", AllowedUsers,
+			"leave them out, because the topic is not for some members alone", len(all))
 	}
 	for _, id := range all {
 		if !meet.IsID(id) {
@@ -45,7 +46,9 @@ func (a Audience) writeTo(t *topic.Topic, b *rules.Broken) {
 }
 
 // NewEventTopic begins a topic of an event, as NewTopic does in a section; admins may.
-func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title, content string, a Audience, key string) (View, error) {
+func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title, content string,
+	a Audience, key string,
+) (View, error) {
 	var rows []table.Row
 	st, err := s.events.Stand(ctx, c, event, func(ctx context.Context) (err error) {
 		rows, err = s.events.ListedTopics(ctx, event, "")
@@ -58,7 +61,10 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 		return View{}, roleRequired("only admins may do this")
 	}
 	now := s.Now().UTC()
-	t := topic.Topic{ID: s.members.IDFor(c.UserID, event, key), SectionID: topic.Section(event), AuthorID: c.UserID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	t := topic.Topic{
+		ID: s.members.IDFor(c.UserID, event, key), SectionID: topic.Section(event), AuthorID: c.UserID,
+		CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now),
+	}
 	if err := writeFor(&t, &title, &content, a); err != nil {
 		return View{}, err
 	}
@@ -66,7 +72,8 @@ func (s *Service) NewEventTopic(ctx context.Context, c meet.Claim, event, title,
 		return View{}, events.Missing()
 	}
 	if len(rows) >= events.MaxTopics {
-		return View{}, fault.Coded(fault.Conflict, TooManyTopics, fmt.Sprintf("the event has %d topics; delete one first", events.MaxTopics))
+		return View{}, fault.Coded(fault.Conflict, TooManyTopics,
+			fmt.Sprintf("the event has %d topics; delete one first", events.MaxTopics))
 	}
 	if t, err = s.beginTopic(ctx, t); err != nil {
 		return View{}, err

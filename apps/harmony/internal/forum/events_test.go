@@ -21,7 +21,8 @@ import (
 // draft is an event in ten days.
 func draft(visibility string) events.Draft {
 	return events.Draft{
-		Title: "Concert", Start: meettest.Began.Add(240 * time.Hour).Format(time.RFC3339), Category: "concert", Visibility: visibility, Published: true,
+		Title: "Concert", Start: meettest.Began.Add(240 * time.Hour).Format(time.RFC3339), Category: "concert",
+		Visibility: visibility, Published: true,
 	}
 }
 
@@ -102,7 +103,8 @@ func TestTopicsOfEvents(t *testing.T) {
 			require.NoError(t, err)
 			_, _, err = w.events.Register(ctx, w.Members["bob"], id, "open-it", "bob")
 			require.NoError(t, err)
-			for _, one := range topic.OfEvent(id, "", "", meettest.Began) { // the list has the one that is begun here alone
+			// the list has the one that is begun here alone
+			for _, one := range topic.OfEvent(id, "", "", meettest.Began) {
 				require.NoError(t, w.forum.Delete(ctx, admin, one.ID))
 			}
 			to := forum.Audience{Visibility: cell[1]}
@@ -120,7 +122,15 @@ func TestTopicsOfEvents(t *testing.T) {
 				err = w.events.Delete(ctx, admin, id)
 			}
 			require.NoError(t, err)
-			for i, as := range []struct{ name, invite string }{{"anna", ""}, {"anna", "open-it"}, {"bob", ""}, {"bob", "open-it"}, {"moderator", ""}, {"admin", "open-it"}, {"carol", ""}} {
+			for i, as := range []struct{ name, invite string }{
+				{"anna", ""},
+				{"anna", "open-it"},
+				{"bob", ""},
+				{"bob", "open-it"},
+				{"moderator", ""},
+				{"admin", "open-it"},
+				{"carol", ""},
+			} {
 				want := cell[2+min(i, 4)]
 				if as.name == "carol" {
 					want = cell[7]
@@ -177,7 +187,8 @@ func TestNamedForAHiddenEvent(t *testing.T) {
 	w := newWorld(t)
 	ctx, admin, bob, carol := t.Context(), w.Members["admin"], w.Members["bob"], w.Members["carol"]
 	id := w.event(draft(events.SecretHidden))
-	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{carol.UserID, carol.UserID}}, "")
+	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content",
+		forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{carol.UserID, carol.UserID}}, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{carol.UserID}, v.Allowed)
 	require.Equal(t, []any{id, topic.Section(id)}, []any{v.EventID, v.SectionID})
@@ -236,10 +247,12 @@ func TestAudience(t *testing.T) {
 	} {
 		require.Equal(t, fault.Invalid, fault.Of(begin(admin, id, wrong)), "%v", wrong)
 	}
-	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content", forum.Audience{Visibility: topic.AttendeesOnly}, "")
+	v, err := w.forum.NewEventTopic(ctx, admin, id, "A topic", "Enough content",
+		forum.Audience{Visibility: topic.AttendeesOnly}, "")
 	require.NoError(t, err)
 	meettest.RequireCode(t, forum.TopicNotFound, second(w.forum.Topic(ctx, anna, v.ID)))
-	changed, err := w.forum.SetAudience(ctx, admin, v.ID, forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{anna.UserID}})
+	changed, err := w.forum.SetAudience(ctx, admin, v.ID,
+		forum.Audience{Visibility: topic.SpecificUsers, Allowed: []string{anna.UserID}})
 	require.NoError(t, err)
 	require.Equal(t, topic.SpecificUsers, changed.Visibility)
 	require.NoError(t, second(w.forum.Topic(ctx, anna, v.ID)))
@@ -283,7 +296,10 @@ func TestTwoTopics(t *testing.T) {
 	for _, one := range listed {
 		v, err := w.forum.Topic(ctx, admin, one)
 		require.NoError(t, err)
-		title := map[string]string{topic.Public: strings.Repeat("𝄞", 50), topic.AttendeesOnly: strings.Repeat("𝄞", 41) + " (для участников)"}[v.Visibility]
+		title := map[string]string{
+			topic.Public:        strings.Repeat("𝄞", 50),
+			topic.AttendeesOnly: strings.Repeat("𝄞", 41) + " (для участников)",
+		}[v.Visibility]
 		require.Equal(t, []any{title, "", "admin"}, []any{v.Title, v.Content, v.Author.Name})
 		whom[v.Visibility] = one
 		_, err = w.forum.Edit(ctx, w.Members["moderator"], one, forum.Edit{Pinned: &yes})

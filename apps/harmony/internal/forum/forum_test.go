@@ -154,7 +154,8 @@ func TestForum(t *testing.T) {
 	require.Equal(t, 2, w.exact(first))
 	all = w.replies(first)
 	require.Len(t, all, 3)
-	require.Equal(t, []any{one.ID, "", (*meet.Author)(nil), false}, []any{all[2].ID, all[2].Content, all[2].Author, all[2].DeletedAt.IsZero()}, "it keeps its place")
+	require.Equal(t, []any{one.ID, "", (*meet.Author)(nil), false},
+		[]any{all[2].ID, all[2].Content, all[2].Author, all[2].DeletedAt.IsZero()}, "it keeps its place")
 	_, err = w.forum.Edit(ctx, moderator, first, forum.Edit{Pinned: &no, Locked: &no})
 	require.NoError(t, err)
 	require.NoError(t, w.Block(ctx, bob, anna.UserID))
@@ -165,8 +166,10 @@ func TestForum(t *testing.T) {
 	require.NoError(t, w.forum.Delete(ctx, anna, first))
 	require.NoError(t, w.forum.Delete(ctx, moderator, third))
 	for _, err := range []error{
-		second(w.forum.Topic(ctx, anna, first)), second(w.forum.Replies(ctx, anna, first, "", 9)), second(w.forum.Reply(ctx, moderator, first, "x", "")),
-		w.forum.Delete(ctx, anna, first), second(w.forum.Topic(ctx, anna, w.NewID())), second(w.forum.Topic(ctx, anna, "x")),
+		second(w.forum.Topic(ctx, anna, first)), second(w.forum.Replies(ctx, anna, first, "", 9)),
+		second(w.forum.Reply(ctx, moderator, first, "x", "")),
+		w.forum.Delete(ctx, anna, first), second(w.forum.Topic(ctx, anna, w.NewID())),
+		second(w.forum.Topic(ctx, anna, "x")),
 	} {
 		meettest.RequireCode(t, forum.TopicNotFound, err)
 	}
@@ -206,7 +209,8 @@ func TestSentTwice(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, one.ID, two.ID)
 	require.Len(t, w.topics(), 2)
-	meettest.RequireCode(t, chat.KeyReused, second(w.forum.NewTopic(ctx, bob, "music", "Another", "Enough content", "key")))
+	meettest.RequireCode(t, chat.KeyReused,
+		second(w.forum.NewTopic(ctx, bob, "music", "Another", "Enough content", "key")))
 }
 
 // TestSections: admins make sections, whose order is theirs.
@@ -214,7 +218,11 @@ func TestSections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx, admin := t.Context(), w.Members["admin"]
-	for _, x := range []forum.Section{{ID: "zz-top", Name: "Z", Order: 0}, {ID: "tours", Name: "Tours", Order: 2}, {ID: "ab", Name: "A", Order: 10}} {
+	for _, x := range []forum.Section{
+		{ID: "zz-top", Name: "Z", Order: 0},
+		{ID: "tours", Name: "Tours", Order: 2},
+		{ID: "ab", Name: "A", Order: 10},
+	} {
 		_, err := w.forum.NewSection(ctx, admin, x)
 		require.NoError(t, err)
 	}
@@ -228,21 +236,31 @@ func TestSections(t *testing.T) {
 		after = p.Next
 	}
 	require.Equal(t, []string{"music", "zz-top", "tours", "ab"}, ids)
-	meettest.RequireCode(t, forum.SectionTaken, second(w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Again"})))
-	meettest.RequireCode(t, meet.RoleRequired, second(w.forum.NewSection(ctx, w.Members["moderator"], forum.Section{ID: "more", Name: "More"})))
-	for _, x := range []forum.Section{{ID: "event-1", Name: "x"}, {ID: "Äh", Name: "x"}, {ID: "x", Name: "x"}, {ID: "more", Name: ""}, {ID: "more", Name: "x", Order: -1}} {
+	meettest.RequireCode(t, forum.SectionTaken,
+		second(w.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Again"})))
+	meettest.RequireCode(t, meet.RoleRequired,
+		second(w.forum.NewSection(ctx, w.Members["moderator"], forum.Section{ID: "more", Name: "More"})))
+	for _, x := range []forum.Section{
+		{ID: "event-1", Name: "x"},
+		{ID: "Äh", Name: "x"},
+		{ID: "x", Name: "x"},
+		{ID: "more", Name: ""},
+		{ID: "more", Name: "x", Order: -1},
+	} {
 		require.Equal(t, fault.Invalid, fault.Of(second(w.forum.NewSection(ctx, admin, x))), "%v", x)
 	}
 	x, err := w.forum.EditSection(ctx, admin, forum.Section{ID: "ab", Name: "Better"})
 	require.NoError(t, err)
 	require.Equal(t, meettest.Began, x.CreatedAt)
-	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.EditSection(ctx, admin, forum.Section{ID: "none", Name: "x"})))
+	meettest.RequireCode(t, forum.SectionNotFound,
+		second(w.forum.EditSection(ctx, admin, forum.Section{ID: "none", Name: "x"})))
 	id := w.topic("A topic here")
 	meettest.RequireCode(t, forum.SectionNotEmpty, w.forum.DeleteSection(ctx, admin, "music"))
 	require.NoError(t, w.forum.Delete(ctx, admin, id))
 	require.NoError(t, w.forum.DeleteSection(ctx, admin, "music"))
 	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.Topics(ctx, admin, "music", "", 1)))
-	meettest.RequireCode(t, forum.SectionNotFound, second(w.forum.NewTopic(ctx, admin, "music", "A title", "Enough content", "")))
+	meettest.RequireCode(t, forum.SectionNotFound,
+		second(w.forum.NewTopic(ctx, admin, "music", "A title", "Enough content", "")))
 }
 
 // TestRepliesAtOnce: the count is exact while many write and delete at once.
@@ -385,7 +403,9 @@ func TestRival(t *testing.T) {
 			topic := w.topic("A topic")
 			r, err := w.forum.Reply(t.Context(), w.Members["bob"], topic, "first", "")
 			require.NoError(t, err)
-			rival := &calls.Rival{DB: w.DB, Before: calls.WritesTo(meettest.ForumTables.ForumReplies), Do: func() { require.NoError(t, c.rival(w, w.forum, topic, r.ID)) }}
+			rival := &calls.Rival{DB: w.DB, Before: calls.WritesTo(meettest.ForumTables.ForumReplies), Do: func() {
+				require.NoError(t, c.rival(w, w.forum, topic, r.ID))
+			}}
 			err = c.do(w, talkOver(w.Over(rival, w.Queues)), topic, r.ID)
 			require.Equal(t, c.code, fault.CodeOf(err), "%v", err)
 			if c.code == "" {

@@ -32,7 +32,8 @@ func (s *Service) Replies(ctx context.Context, c meet.Claim, topicID, after stri
 			if after != "" {
 				from = ""
 			}
-			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumReplies, table.Range{Partition: topic.HeadKey(topicID).Partition, From: from, After: after}, limit+1)
+			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumReplies,
+				table.Range{Partition: topic.HeadKey(topicID).Partition, From: from, After: after}, limit+1)
 		}
 		return err
 	})
@@ -72,7 +73,8 @@ const manyReplies = 100
 
 // findReply returns the reply of a request with a key, nil if none of the newest is of it.
 func (s *Service) findReply(ctx context.Context, topicID, id string) (*Reply, error) {
-	rows, _, err := s.Budget().Rows(ctx, s.tables.ForumReplies, table.Range{Partition: topic.HeadKey(topicID).Partition, From: "0"}, manyReplies)
+	rows, _, err := s.Budget().Rows(ctx, s.tables.ForumReplies,
+		table.Range{Partition: topic.HeadKey(topicID).Partition, From: "0"}, manyReplies)
 	for _, row := range rows {
 		if strings.HasSuffix(row.Key.Row, "_"+id) {
 			r := parseReply(row)
@@ -125,7 +127,10 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text, key st
 		at := table.TimeOf(t.Last)
 		t.Replies++
 		t.LastActivity = topic.Activity(at)
-		reply = Reply{ID: rowstore.Descending(at) + "_" + id, TopicID: topicID, AuthorID: caller.ID, Content: text, CreatedAt: at}
+		reply = Reply{
+			ID: rowstore.Descending(at) + "_" + id, TopicID: topicID, AuthorID: caller.ID,
+			Content: text, CreatedAt: at,
+		}
 		tried = append(tried, reply)
 		return t, nil
 	}, func(topic.Topic) []table.Op {
@@ -141,7 +146,9 @@ func (s *Service) Reply(ctx context.Context, c meet.Claim, topicID, text, key st
 }
 
 // changeReply changes a reply in one batch with its topic.
-func (s *Service) changeReply(ctx context.Context, c meet.Claim, topicID, id string, do func(caller meet.User, t *topic.Topic, r *Reply) error) (meet.User, Reply, error) {
+func (s *Service) changeReply(ctx context.Context, c meet.Claim, topicID, id string,
+	do func(caller meet.User, t *topic.Topic, r *Reply) error,
+) (meet.User, Reply, error) {
 	var r *Reply
 	caller, t, err := s.openTopic(ctx, c, topicID, func(ctx context.Context) (err error) {
 		r, err = s.readReply(ctx, topicID, id)

@@ -34,7 +34,9 @@ func (s *Service) Search(ctx context.Context, c meet.Claim, query, after string,
 			return nil
 		}
 		rows, more, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{
-			Partition: topic.SearchList, After: after, Filter: func(p table.Props) bool { return q.Finds(p.Get("Words").Str()) },
+			Partition: topic.SearchList, After: after, Filter: func(p table.Props) bool {
+				return q.Finds(p.Get("Words").Str())
+			},
 		}, maxSearched)
 		return err
 	})

@@ -37,7 +37,10 @@ func TestSearch(t *testing.T) {
 	w := newWorld(t)
 	ctx, anna := t.Context(), w.Members["anna"]
 	ids := map[string]string{}
-	for title, text := range map[string]string{"Семь ламп": "Чёрный винил и Café у моря", "Лампочка": "Просто много слов о свете", "Ничего такого": "Здесь нет того, что ищут"} {
+	for title, text := range map[string]string{
+		"Семь ламп": "Чёрный винил и Café у моря",
+		"Лампочка":  "Просто много слов о свете", "Ничего такого": "Здесь нет того, что ищут",
+	} {
 		w.Clock.Pass(time.Second)
 		v, err := w.forum.NewTopic(ctx, anna, "music", title, text, "")
 		require.NoError(t, err)
@@ -45,7 +48,8 @@ func TestSearch(t *testing.T) {
 	}
 	w.event(draft(events.Public))
 	for query, want := range map[string][]string{
-		"ЛАМП": {"Семь ламп", "Лампочка"}, "ламп сем": {"Семь ламп"}, "черный cafe": {"Семь ламп"}, "амп": nil, "ламп ищут": nil, "concert": nil, "свет, слов!": {"Лампочка"},
+		"ЛАМП": {"Семь ламп", "Лампочка"}, "ламп сем": {"Семь ламп"}, "черный cafe": {"Семь ламп"}, "амп": nil,
+		"ламп ищут": nil, "concert": nil, "свет, слов!": {"Лампочка"},
 	} {
 		require.ElementsMatch(t, want, w.found(query), query)
 	}
@@ -85,7 +89,8 @@ func TestCrashesOfSearch(t *testing.T) {
 		w := newWorld(t)
 		id := w.topic("A topic")
 		text := "Words that were never there"
-		_, err := talkOver(w.Over(c.Over(w.DB, w.Queues))).Edit(t.Context(), w.Members["anna"], id, forum.Edit{Content: &text})
+		_, err := talkOver(w.Over(c.Over(w.DB, w.Queues))).Edit(t.Context(), w.Members["anna"],
+			id, forum.Edit{Content: &text})
 		c.Land(w.Pump, w.Clock.Pass)
 		w.Settle()
 		v, unread := w.forum.Topic(t.Context(), w.Members["anna"], id)

@@ -45,7 +45,8 @@ func (s *Service) Sections(ctx context.Context, c meet.Claim, after string, limi
 		p.Next = position(p.Sections[limit-1])
 	}
 	err = rowstore.Each(ctx, len(p.Sections), rowstore.MaxParallel, func(ctx context.Context, i int) error {
-		rows, _, err := s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: topic.List(p.Sections[i].ID), Select: []string{"AuthorId"}}, MaxCounted)
+		rows, _, err := s.Budget().Rows(ctx, s.tables.ForumTopics,
+			table.Range{Partition: topic.List(p.Sections[i].ID), Select: []string{"AuthorId"}}, MaxCounted)
 		p.Sections[i].Topics = len(rows)
 		return err
 	})
@@ -66,7 +67,9 @@ func (s *Service) readSection(ctx context.Context, id string) (*Section, error) 
 }
 
 // requireAdmin finds out that the caller is an admin, and reads a section at the same time.
-func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (was *Section, err error) {
+func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, id string,
+	reads ...func(context.Context) error,
+) (was *Section, err error) {
 	caller, err := s.members.Admit(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		was, err = s.readSection(ctx, id)
 		return err

@@ -70,7 +70,8 @@ func topicLocked() error {
 }
 
 func keyReused() error {
-	return fault.Coded(fault.Invalid, chat.KeyReused, "another text was sent with this Idempotency-Key; give each text a key of its own")
+	return fault.Coded(fault.Invalid, chat.KeyReused,
+		"another text was sent with this Idempotency-Key; give each text a key of its own")
 }
 
 func notYours() error {
@@ -107,13 +108,17 @@ func (x Section) toRow() table.Row {
 
 func parseSection(row table.Row) Section {
 	p := row.Props
-	return Section{ID: row.Key.Row, Name: p.Get("Name").Str(), Description: p.Get("Description").Str(), Order: int(p.Get("OrderIndex").Int()), CreatedAt: p.Get("CreatedAt").Time()}
+	return Section{
+		ID: row.Key.Row, Name: p.Get("Name").Str(), Description: p.Get("Description").Str(),
+		Order: int(p.Get("OrderIndex").Int()), CreatedAt: p.Get("CreatedAt").Time(),
+	}
 }
 
 func (x *Section) checkSection() error {
 	var b rules.Broken
 	if !isSection(x.ID) {
-		b.Add("sectionId", SectionForm, "give 2 to 40 of a to z, digits and hyphens, that do not begin with event-", x.ID)
+		b.Add("sectionId", SectionForm,
+			"give 2 to 40 of a to z, digits and hyphens, that do not begin with event-", x.ID)
 	}
 	x.Name = b.Text("name", x.Name, 1, 200, SectionName, false)
 	x.Description = b.Text("description", x.Description, 0, maxDescription, SectionAbout, true)
@@ -156,7 +161,9 @@ type Reply struct {
 
 // replyColumns are the properties of a reply.
 var replyColumns = rowstore.Columns[Reply]{
-	rowstore.Derived("ReplyId", func(r *Reply) table.Value { return table.String(r.ID[strings.IndexByte(r.ID, '_')+1:]) }),
+	rowstore.Derived("ReplyId", func(r *Reply) table.Value {
+		return table.String(r.ID[strings.IndexByte(r.ID, '_')+1:])
+	}),
 	rowstore.Text("AuthorId", func(r *Reply) *string { return &r.AuthorID }),
 	rowstore.Text("Content", func(r *Reply) *string { return &r.Content }),
 	rowstore.Instant("CreatedAt", func(r *Reply) *time.Time { return &r.CreatedAt }),

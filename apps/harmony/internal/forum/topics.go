@@ -66,7 +66,8 @@ func (s *Service) Topics(ctx context.Context, c meet.Claim, section, after strin
 		return err
 	}, func(ctx context.Context) (err error) {
 		if isSection(section) {
-			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics, table.Range{Partition: topic.List(section), After: after}, limit+1)
+			rows, _, err = s.Budget().Rows(ctx, s.tables.ForumTopics,
+				table.Range{Partition: topic.List(section), After: after}, limit+1)
 		}
 		return err
 	})
@@ -121,7 +122,9 @@ func (s *Service) topicsOfEvent(ctx context.Context, c meet.Claim, event, after 
 }
 
 // viewTopics returns the topics of rows of a list, with their authors as a reader sees them.
-func (s *Service) viewTopics(ctx context.Context, reader meet.User, rows []table.Row, event events.Standing) ([]View, error) {
+func (s *Service) viewTopics(ctx context.Context, reader meet.User, rows []table.Row,
+	event events.Standing,
+) ([]View, error) {
 	all, ids := make([]*topic.Topic, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.Props.Get("AuthorId").Str()
@@ -143,7 +146,8 @@ func (s *Service) viewTopics(ctx context.Context, reader meet.User, rows []table
 	for i, t := range all {
 		if t == nil || !t.Holds(rows[i].Key) {
 			ctx := context.WithoutCancel(ctx)
-			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.ForumTopics, rows[i].Key) }) // the next reader tries again
+			// the next reader tries again
+			s.Background(func() { _ = s.RemoveKey(ctx, s.tables.ForumTopics, rows[i].Key) })
 			continue
 		}
 		seen = append(seen, viewOf(*t, authorOf(authors, t.AuthorID), event))
@@ -174,7 +178,9 @@ func (s *Service) admitReader(ctx context.Context, reader meet.User, t topic.Top
 
 // showTopic returns what a reader sees of authors of a topic, and how the reader stands to its
 // event.
-func (s *Service) showTopic(ctx context.Context, reader meet.User, t topic.Topic, ids []string) (authors map[string]meet.Author, st events.Standing, err error) {
+func (s *Service) showTopic(ctx context.Context, reader meet.User, t topic.Topic,
+	ids []string,
+) (authors map[string]meet.Author, st events.Standing, err error) {
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {
 		authors, err = s.members.Authors(ctx, reader, ids)
 		return err
@@ -195,7 +201,9 @@ func (s *Service) signTopic(ctx context.Context, reader meet.User, t topic.Topic
 }
 
 // readFor reads the caller and a topic, which may be of an event and not for the caller.
-func (s *Service) readFor(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
+func (s *Service) readFor(ctx context.Context, c meet.Claim, id string,
+	reads ...func(context.Context) error,
+) (caller meet.User, t *topic.Topic, err error) {
 	caller, err = s.members.Admit(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		t, err = s.readTopic(ctx, id)
 		return err
@@ -207,7 +215,9 @@ func (s *Service) readFor(ctx context.Context, c meet.Claim, id string, reads ..
 }
 
 // openTopic reads the caller and a topic that the caller may see.
-func (s *Service) openTopic(ctx context.Context, c meet.Claim, id string, reads ...func(context.Context) error) (caller meet.User, t *topic.Topic, err error) {
+func (s *Service) openTopic(ctx context.Context, c meet.Claim, id string,
+	reads ...func(context.Context) error,
+) (caller meet.User, t *topic.Topic, err error) {
 	caller, t, err = s.readFor(ctx, c, id, reads...)
 	if err == nil {
 		_, err = s.admitReader(ctx, caller, *t)
@@ -236,7 +246,10 @@ func (s *Service) NewTopic(ctx context.Context, c meet.Claim, section, title, co
 		return View{}, err
 	}
 	now := s.Now().UTC()
-	t := topic.Topic{ID: s.members.IDFor(caller.ID, section, key), SectionID: section, AuthorID: caller.ID, CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now)}
+	t := topic.Topic{
+		ID: s.members.IDFor(caller.ID, section, key), SectionID: section, AuthorID: caller.ID,
+		CreatedAt: now, UpdatedAt: now, LastActivity: topic.Activity(now),
+	}
 	if err := writeText(&t, &title, &content); err != nil {
 		return View{}, err
 	}
@@ -353,34 +366,37 @@ func (s *Service) Delete(ctx context.Context, c meet.Claim, id string) error {
 // commitTopic writes the topic that next makes of the one that there is, of which was is an earlier
 // read, together with the rows that with returns; then the list follows. next is called again if
 // another writer came first.
-func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string, next func(*topic.Topic) (topic.Topic, error), with func(topic.Topic) []table.Op) (t topic.Topic, err error) {
+func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string,
+	next func(*topic.Topic) (topic.Topic, error), with func(topic.Topic) []table.Op,
+) (t topic.Topic, err error) {
 	var stale []table.Key
-	err = s.members.Commit(ctx, s.tables.ForumReplies, kindTopic, id, func() (ops []table.Op, moved bool, _ []table.Key, err error) {
-		if t, err = next(was); err != nil {
-			return nil, false, nil, err
-		}
-		moved = was == nil || len(was.Lists()) != len(t.Lists()) || !t.Deleted && !t.Holds(was.Lists()[0].Key)
-		if moved && was != nil {
-			t.Moves++
-		}
-		if was != nil && (was.Title != t.Title || was.Content != t.Content) {
-			t.Texts++
-			moved = true
-		}
-		if moved && was != nil {
-			for _, row := range was.Lists() {
-				stale = append(stale, row.Key)
+	err = s.members.Commit(ctx, s.tables.ForumReplies, kindTopic, id,
+		func() (ops []table.Op, moved bool, _ []table.Key, err error) {
+			if t, err = next(was); err != nil {
+				return nil, false, nil, err
 			}
-		}
-		ops = []table.Op{rowstore.Put(t.Row())}
-		if with != nil {
-			ops = append(ops, with(t)...)
-		}
-		return ops, moved, stale, nil
-	}, func(ctx context.Context) (err error) {
-		was, err = s.readStored(ctx, id)
-		return err
-	}, func(ctx context.Context) error { return s.followTopic(ctx, t, stale) })
+			moved = was == nil || len(was.Lists()) != len(t.Lists()) || !t.Deleted && !t.Holds(was.Lists()[0].Key)
+			if moved && was != nil {
+				t.Moves++
+			}
+			if was != nil && (was.Title != t.Title || was.Content != t.Content) {
+				t.Texts++
+				moved = true
+			}
+			if moved && was != nil {
+				for _, row := range was.Lists() {
+					stale = append(stale, row.Key)
+				}
+			}
+			ops = []table.Op{rowstore.Put(t.Row())}
+			if with != nil {
+				ops = append(ops, with(t)...)
+			}
+			return ops, moved, stale, nil
+		}, func(ctx context.Context) (err error) {
+			was, err = s.readStored(ctx, id)
+			return err
+		}, func(ctx context.Context) error { return s.followTopic(ctx, t, stale) })
 	if err != nil {
 		return topic.Topic{}, err
 	}
@@ -391,7 +407,9 @@ func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string, 
 // words is there if an earlier version had it, or its change sees to that.
 func (s *Service) followTopic(ctx context.Context, t topic.Topic, stale []table.Key) error {
 	stays := func(key table.Key) bool { return key.Partition == topic.SearchList && t.Holds(key) }
-	rows := slices.DeleteFunc(t.Lists(), func(row table.Row) bool { return stays(row.Key) && slices.Contains(stale, row.Key) })
+	rows := slices.DeleteFunc(t.Lists(), func(row table.Row) bool {
+		return stays(row.Key) && slices.Contains(stale, row.Key)
+	})
 	stale = slices.DeleteFunc(slices.Clone(stale), stays)
 	return s.members.FollowLists(ctx, s.tables.ForumTopics, rows, stale)
 }

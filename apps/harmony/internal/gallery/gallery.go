@@ -80,7 +80,9 @@ func (g Gallery) Add(ctx context.Context, c meet.Claim, id string, file []byte) 
 	}
 	url = g.path + id + "/" + g.members.NewID() + ".jpg"
 	names := g.fileNames(url)
-	return url, rowstore.Both(ctx, func(ctx context.Context) error { return g.members.PutFile(ctx, g.Container, names[0], made.Large) },
+	return url, rowstore.Both(ctx, func(ctx context.Context) error {
+		return g.members.PutFile(ctx, g.Container, names[0], made.Large)
+	},
 		func(ctx context.Context) error { return g.members.PutFile(ctx, g.Container, names[1], made.Thumb) })
 }
 

@@ -129,17 +129,21 @@ func (e EventChange) line(canceled, form string) string {
 	return text
 }
 
-// Tell says what is new, and how events are now that changed, with a link to the first page, and how such mails end.
+// Tell says what is new, and how events are now that changed, with a link to the first page, and
+// how such mails end.
 func Tell(language, to string, n News, events []EventChange, link, stop string) mail.Message {
 	var ru, en []string
 	if n.Likes > 0 {
-		ru, en = append(ru, plural(n.Likes, "новый лайк", "новых лайка", "новых лайков")), append(en, english(n.Likes, "new like", "new likes"))
+		ru, en = append(ru, plural(n.Likes, "новый лайк", "новых лайка", "новых лайков")),
+			append(en, english(n.Likes, "new like", "new likes"))
 	}
 	if n.Matches > 0 {
-		ru, en = append(ru, plural(n.Matches, "новая пара", "новые пары", "новых пар")), append(en, english(n.Matches, "new match", "new matches"))
+		ru, en = append(ru, plural(n.Matches, "новая пара", "новые пары", "новых пар")),
+			append(en, english(n.Matches, "new match", "new matches"))
 	}
 	if n.Chats > 0 {
-		ru, en = append(ru, "новые сообщения в "+plural(n.Chats, "чате", "чатах", "чатах")), append(en, "new messages in "+english(n.Chats, "chat", "chats"))
+		ru, en = append(ru, "новые сообщения в "+plural(n.Chats, "чате", "чатах", "чатах")),
+			append(en, "new messages in "+english(n.Chats, "chat", "chats"))
 	}
 	inRu, inEn := letter{"Новое для вас", "Здравствуйте!\n\n"}, letter{"News for you", "Hello,\n\n"}
 	if len(ru) > 0 {

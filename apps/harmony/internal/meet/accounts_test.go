@@ -131,15 +131,19 @@ func TestStoredSession(t *testing.T) {
 	at := func(name string, after time.Duration) table.Prop {
 		return table.Prop{Name: name, Value: table.Time(began.Add(after))}
 	}
-	require.NoError(t, w.Upsert(t.Context(), "Sessions", table.Row{Key: table.Key{Partition: id, Row: old}, Props: table.Props{
-		text("RefreshHash", session.Hash(refresh[:])), text("PreviousHash", ""), text("Salt", ""), text("AccessHash", session.Hash(access[:])),
-		at("AccessEndsAt", time.Minute), at("EndsAt", time.Hour), at("CreatedAt", 0), at("UsedAt", 0), text("Device", "an old browser"),
-	}}))
+	require.NoError(t, w.Upsert(t.Context(), "Sessions",
+		table.Row{Key: table.Key{Partition: id, Row: old}, Props: table.Props{
+			text("RefreshHash", session.Hash(refresh[:])), text("PreviousHash", ""), text("Salt", ""),
+			text("AccessHash", session.Hash(access[:])),
+			at("AccessEndsAt", time.Minute), at("EndsAt", time.Hour), at("CreatedAt", 0), at("UsedAt", 0),
+			text("Device", "an old browser"),
+		}}))
 	x := session.Session{User: id, ID: old}
 	in := meet.Tokens{Access: account.AccessForm.Token(x, access), Refresh: account.RefreshForm.Token(x, refresh)}
 	sessions, err := w.Sessions(t.Context(), claim(t, in))
 	require.NoError(t, err)
-	require.Contains(t, sessions, session.Info{ID: old, Device: "an old browser", IssuedAt: began, UsedAt: began, Current: true})
+	require.Contains(t, sessions,
+		session.Info{ID: old, Device: "an old browser", IssuedAt: began, UsedAt: began, Current: true})
 	next, err := w.Refresh(t.Context(), in.Refresh)
 	require.NoError(t, err)
 	_, err = w.Me(t.Context(), claim(t, next))
@@ -199,7 +203,8 @@ func TestChangePassword(t *testing.T) {
 	here := w.register("anna").Tokens
 	there, err := w.login("anna", secret)
 	require.NoError(t, err)
-	requireCode(t, meet.InvalidCredentials, w.ChangePassword(ctx, claim(t, here), "not this one", "eleven lamps over tea"))
+	requireCode(t, meet.InvalidCredentials,
+		w.ChangePassword(ctx, claim(t, here), "not this one", "eleven lamps over tea"))
 	requireCode(t, rules.ValidationError, w.ChangePassword(ctx, claim(t, here), secret, "short"))
 	require.NoError(t, w.ChangePassword(ctx, claim(t, here), secret, "eleven lamps over tea"))
 	_, err = w.Me(ctx, claim(t, here))
@@ -321,7 +326,10 @@ func TestProfiles(t *testing.T) {
 	ctx := t.Context()
 	anna, bob := w.register("anna"), w.register("bob")
 	a, b := claim(t, anna.Tokens), claim(t, bob.Tokens)
-	p := meet.Profile{Name: " Анна ", About: account.About{Bio: "a\r\nb", Location: "Москва"}, Gender: "female", Lat: 55.75, Lon: -0.05, Located: true}
+	p := meet.Profile{
+		Name: " Анна ", About: account.About{Bio: "a\r\nb", Location: "Москва"}, Gender: "female",
+		Lat: 55.75, Lon: -0.05, Located: true,
+	}
 	always := func(string) bool { return true }
 	me, err := w.SetProfile(ctx, a, anna.Me.ID, p, always)
 	require.NoError(t, err)

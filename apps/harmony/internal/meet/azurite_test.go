@@ -80,7 +80,8 @@ func form(key string) string {
 }
 
 var typeNames = map[table.Type]string{
-	table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64", table.TypeBool: "Boolean", table.TypeTime: "DateTime",
+	table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64",
+	table.TypeBool: "Boolean", table.TypeTime: "DateTime",
 }
 
 func described(row table.Row) string {
@@ -105,7 +106,9 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, w.Create(ctx))
 	in := w.register("anna")
 	c := claim(t, in.Tokens)
-	_, err = w.SetProfile(ctx, c, in.Me.ID, meet.Profile{Name: "Анна", Gender: "female", Lat: 55.75, Lon: -0.05, Located: true}, func(string) bool { return true })
+	_, err = w.SetProfile(ctx, c, in.Me.ID,
+		meet.Profile{Name: "Анна", Gender: "female", Lat: 55.75, Lon: -0.05, Located: true},
+		func(string) bool { return true })
 	require.NoError(t, err)
 	require.NoError(t, w.SetPreferences(ctx, c, rules.NewPreferences()))
 	require.NoError(t, w.SetPrivacy(ctx, c, rules.NewPrivacy("en")))
@@ -114,7 +117,8 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	picture, err := w.AddImage(ctx, claim(t, renewed), in.Me.ID, meettest.PNG)
 	require.NoError(t, err)
-	require.Equal(t, []string{in.Me.ID + "/" + picture.ID + ".jpg", in.Me.ID + "/" + picture.ID + "_320.jpg"}, w.files())
+	require.Equal(t, []string{in.Me.ID + "/" + picture.ID + ".jpg", in.Me.ID + "/" + picture.ID + "_320.jpg"},
+		w.files())
 	now := claim(t, renewed)
 	matched, blocked, secretly := w.enter("bob"), w.enter("carol"), w.enter("dave")
 	yes := true

@@ -68,5 +68,6 @@ func (s *Service) refuseSuspended(u User) error {
 	if !u.Suspended(s.Now()) {
 		return nil
 	}
-	return fault.Coded(fault.Forbidden, AccountSuspended, "your account is suspended until "+u.SuspendedUntil.UTC().Format(time.RFC3339))
+	return fault.Coded(fault.Forbidden, AccountSuspended,
+		"your account is suspended until "+u.SuspendedUntil.UTC().Format(time.RFC3339))
 }

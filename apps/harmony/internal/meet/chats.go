@@ -14,9 +14,12 @@ import (
 
 // Rooms are the chats of members.
 func (s *Service) Rooms() chat.Rooms {
-	return chat.Rooms{Store: s.Store, Chats: s.Tables.Chats, UserChats: s.Tables.UserChats, Messages: s.Tables.Messages, NewID: s.newID, DropImage: func(ctx context.Context, chat, image string) error {
-		return s.deleteFiles(ctx, ContainerChats, account.Image{ID: image, UserID: chat}.Blobs())
-	}}
+	return chat.Rooms{
+		Store: s.Store, Chats: s.Tables.Chats, UserChats: s.Tables.UserChats, Messages: s.Tables.Messages,
+		NewID: s.newID, DropImage: func(ctx context.Context, chat, image string) error {
+			return s.deleteFiles(ctx, ContainerChats, account.Image{ID: image, UserID: chat}.Blobs())
+		},
+	}
 }
 
 // roomOf returns the chat of a pair as it must be: it takes messages while they match.
@@ -25,7 +28,10 @@ func roomOf(p pairs.Pair) chat.Room {
 	if at == 0 {
 		at = p.Last
 	}
-	return chat.Room{ID: p.ChatID(), Members: p.IDs, Open: p.Matched(), CreatedAt: table.TimeOf(at), Match: p.MatchNumber, MatchedAt: table.TimeOf(at)}
+	return chat.Room{
+		ID: p.ChatID(), Members: p.IDs, Open: p.Matched(), CreatedAt: table.TimeOf(at),
+		Match: p.MatchNumber, MatchedAt: table.TimeOf(at),
+	}
 }
 
 // followChat has the chat of a pair follow it.

@@ -308,11 +308,15 @@ func TestNoMessageAfterTheEnd(t *testing.T) {
 				sent := w.send(a, id, "before")
 				for what, do := range map[string]func(*chats.Service) error{
 					"send": func(s *chats.Service) error { _, _, err := s.Send(ctx, a, id, "late", ""); return err },
-					"edit": func(s *chats.Service) error { _, err := s.EditMessage(ctx, a, id, sent.ID, "late"); return err },
+					"edit": func(s *chats.Service) error {
+						_, err := s.EditMessage(ctx, a, id, sent.ID, "late")
+						return err
+					},
 				} {
 					late := &deferred{DB: w.db}
 					s := w.over(late, w.queues)
-					s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, b, a.UserID) } // between two tries
+					// between two tries
+					s.Sleep = func(ctx context.Context, _ time.Duration) error { return end(ctx, w, b, a.UserID) }
 					requireCode(t, chat.Closed, do(meettest.Talks(s)))
 					before := w.texts(b, id)
 					late.land()
@@ -365,7 +369,9 @@ func TestCrashesOfChats(t *testing.T) {
 			_, err := meettest.Talks(s).MarkRead(ctx, b, id, first)
 			return err
 		}, []string{"first"}},
-		"unmatch": {func(ctx context.Context, s *meet.Service) error { return s.Unmatch(ctx, b, a.UserID) }, []string{"first"}},
+		"unmatch": {func(ctx context.Context, s *meet.Service) error {
+			return s.Unmatch(ctx, b, a.UserID)
+		}, []string{"first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := crashes

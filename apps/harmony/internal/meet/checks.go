@@ -26,11 +26,15 @@ type Finding struct {
 // Refused is a list row that the truth refuses: it goes. Its key is of one thing for ever, so no
 // writer can need it.
 func (s *Service) Refused(name string, key table.Key) []Finding {
-	return []Finding{{Table: name, Key: key, Says: "the truth refuses it", Mend: func(ctx context.Context) error { return s.RemoveKey(ctx, name, key) }}}
+	return []Finding{{Table: name, Key: key, Says: "the truth refuses it", Mend: func(ctx context.Context) error {
+		return s.RemoveKey(ctx, name, key)
+	}}}
 }
 
 // Missing returns a finding unless there is a row.
-func (s *Service) Missing(ctx context.Context, name string, key table.Key, mend func(context.Context) error) ([]Finding, error) {
+func (s *Service) Missing(ctx context.Context, name string, key table.Key,
+	mend func(context.Context) error,
+) ([]Finding, error) {
 	row, err := s.GetRow(ctx, name, key)
 	if err != nil || row != nil {
 		return nil, err

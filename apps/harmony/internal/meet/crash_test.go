@@ -12,7 +12,9 @@ import (
 
 // crashes runs do with each accident at each of its calls. then looks at what is left, told whether
 // do has succeeded.
-func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error, then func(w *world, err error)) {
+func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error,
+	then func(w *world, err error),
+) {
 	t.Helper()
 	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
 		w := newWorld(t)
@@ -23,7 +25,9 @@ func crashes(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Se
 }
 
 // crashesBothWays is crashes, also over a store that changes tables together.
-func crashesBothWays(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error, then func(w *world, err error)) {
+func crashesBothWays(t *testing.T, setup func(*world) table.DB, do func(*world, *meet.Service) error,
+	then func(w *world, err error),
+) {
 	t.Helper()
 	t.Run("apart", func(t *testing.T) { crashes(t, setup, do, then) })
 	t.Run("together", func(t *testing.T) {
@@ -76,7 +80,10 @@ func TestCrashesOfALoser(t *testing.T) {
 	came := false
 	crashes(t, func(w *world) table.DB {
 		came = false
-		return &calls.Rival{DB: w.db, Before: calls.WritesTo(tables.UserEmails), Do: func() { came = true; w.register("anna") }}
+		return &calls.Rival{DB: w.db, Before: calls.WritesTo(tables.UserEmails), Do: func() {
+			came = true
+			w.register("anna")
+		}}
 	}, func(w *world, s *meet.Service) error {
 		r := someone("anna")
 		r.Name = "Somebody else"

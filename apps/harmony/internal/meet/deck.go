@@ -19,7 +19,8 @@ func (s *Service) deckIndex() deck.Index {
 // take a member out: the truth decides.
 func DeckEntry(u User, looks rules.Preferences, shows rules.Privacy) deck.Entry {
 	return deck.Entry{
-		UserID: u.ID, Shuffle: u.Shuffle, Gender: u.Gender, BirthDate: u.BirthDate, Position: u.Position, Preferences: looks,
+		UserID: u.ID, Shuffle: u.Shuffle, Gender: u.Gender, BirthDate: u.BirthDate,
+		Position: u.Position, Preferences: looks,
 		Out: !u.Registered || u.Deleted() || shows.Visibility != "public",
 	}
 }
@@ -192,10 +193,17 @@ const placeEvery = time.Minute
 // keepPlace keeps where the deck of a member begins: whom they decided on long ago need not be
 // looked at again. To lose one does no harm.
 func (s *Service) keepPlace(ctx context.Context, user string, was *table.Row, place string) {
-	if was != nil && (was.Props.Get("Place").Str() == place || s.Now().Sub(was.Props.Get("UpdatedAt").Time()) < placeEvery) {
+	if was != nil && (was.Props.Get("Place").Str() == place ||
+		s.Now().Sub(was.Props.Get("UpdatedAt").Time()) < placeEvery) {
 		return
 	}
-	row := table.Row{Key: placeKey(user), Props: table.Props{{Name: "Place", Value: table.String(place)}, {Name: "UpdatedAt", Value: table.Time(s.Now())}}}
+	row := table.Row{
+		Key: placeKey(user),
+		Props: table.Props{
+			{Name: "Place", Value: table.String(place)},
+			{Name: "UpdatedAt", Value: table.Time(s.Now())},
+		},
+	}
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() { _ = s.Upsert(ctx, s.Tables.UserPreferences, row) })
 }

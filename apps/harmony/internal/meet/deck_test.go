@@ -43,13 +43,23 @@ type crowd struct {
 }
 
 // towns are where members live: some near one another, some at the edges of the map.
-var towns = []rules.Position{{Lat: 557, Lon: 376}, {Lat: 558, Lon: 379}, {Lat: 599, Lon: 303}, {Lat: -420, Lon: 1795}, {Lat: -421, Lon: -1799}, {Lat: 895, Lon: 100}, {Lat: 0, Lon: 0}, {Lat: -1, Lon: -1}}
+var towns = []rules.Position{
+	{Lat: 557, Lon: 376},
+	{Lat: 558, Lon: 379},
+	{Lat: 599, Lon: 303},
+	{Lat: -420, Lon: 1795},
+	{Lat: -421, Lon: -1799},
+	{Lat: 895, Lon: 100},
+	{Lat: 0, Lon: 0},
+	{Lat: -1, Lon: -1},
+}
 
 func (c *crowd) makeUp() meet.MadeUp {
 	r := c.rnd
 	m := meet.MadeUp{
-		Gender: rules.Genders[min(r.IntN(9)/3, 2+r.IntN(2))], BirthDate: time.Date(1950+r.IntN(58), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC),
-		Looks: rules.NewPreferences(), Shows: "public", Deleted: r.IntN(30) == 0, Suspended: r.IntN(30) == 0,
+		Gender:    rules.Genders[min(r.IntN(9)/3, 2+r.IntN(2))],
+		BirthDate: time.Date(1950+r.IntN(58), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC),
+		Looks:     rules.NewPreferences(), Shows: "public", Deleted: r.IntN(30) == 0, Suspended: r.IntN(30) == 0,
 	}
 	if r.IntN(3) > 0 {
 		at := towns[r.IntN(len(towns))]
@@ -85,10 +95,12 @@ func (c *crowd) fits(a, b int, now time.Time) bool {
 		case m.Looks.MaxDistance > 0 && (m.Position == nil || of.Position == nil || far()):
 			return false
 		}
-		return m.Looks.ShowMe == "everyone" || map[string]string{"men": "male", "women": "female", "non-binary": "non-binary"}[m.Looks.ShowMe] == of.Gender
+		return m.Looks.ShowMe == "everyone" ||
+			map[string]string{"men": "male", "women": "female", "non-binary": "non-binary"}[m.Looks.ShowMe] == of.Gender
 	}
 	of, done, theirs := c.members[b], c.between[[2]int{a, b}], c.between[[2]int{b, a}]
-	return a != b && of.Shows == "public" && !of.Deleted && !of.Suspended && wants(c.members[a], of) && wants(of, c.members[a]) &&
+	return a != b && of.Shows == "public" && !of.Deleted && !of.Suspended &&
+		wants(c.members[a], of) && wants(of, c.members[a]) &&
 		done == "" && theirs != "block"
 }
 
@@ -224,7 +236,8 @@ func TestDeckFollows(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Pass(ctx, a, all[1]))
 	require.NoError(t, w.Block(ctx, others[all[2]], a.UserID))
-	require.NoError(t, w.SetPreferences(ctx, others[all[3]], rules.Preferences{AgeMin: 18, AgeMax: 25, ShowMe: "everyone"}))
+	require.NoError(t, w.SetPreferences(ctx, others[all[3]],
+		rules.Preferences{AgeMin: 18, AgeMax: 25, ShowMe: "everyone"}))
 	private := rules.NewPrivacy("en")
 	private.Visibility = "private"
 	require.NoError(t, w.SetPrivacy(ctx, others[all[4]], private))
@@ -239,11 +252,15 @@ func TestDeckFollows(t *testing.T) {
 	require.NoError(t, w.SetPreferences(ctx, a, rules.NewPreferences()))
 	w.clock.Pass(90 * 24 * time.Hour)
 	require.NoError(t, w.KeepSession(ctx, a))
-	require.ElementsMatch(t, append([]string{all[1]}, all[3:]...), w.deckOf(a, 10, func() {}), "a pass is over after 90 days")
+	require.ElementsMatch(t, append([]string{all[1]}, all[3:]...), w.deckOf(a, 10, func() {}),
+		"a pass is over after 90 days")
 	p, err := w.Deck(ctx, a, "", 1)
 	require.NoError(t, err)
 	require.Len(t, p.Cards, 1)
-	for _, wrong := range []string{"x", p.Next + "x", "0123456789abcdef 7 ", "0123456789abcdef/ 0 ", "0123456789abcdef 0 x"} {
+	for _, wrong := range []string{
+		"x", p.Next + "x", "0123456789abcdef 7 ",
+		"0123456789abcdef/ 0 ", "0123456789abcdef 0 x",
+	} {
 		_, err = w.Deck(ctx, a, wrong, 1)
 		require.Error(t, err, wrong)
 	}
@@ -267,11 +284,16 @@ func TestDeckOfStaleRows(t *testing.T) {
 
 	// Within 700 km by the row, and further by the truth.
 	for _, c := range []meet.Claim{a, b} {
-		require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) { u.Position = &rules.Position{Lat: 557, Lon: 376} }))
+		require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) {
+			u.Position = &rules.Position{Lat: 557, Lon: 376}
+		}))
 	}
-	require.NoError(t, w.SetPreferences(ctx, a, rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "everyone", MaxDistance: 700}))
+	require.NoError(t, w.SetPreferences(ctx, a,
+		rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "everyone", MaxDistance: 700}))
 	require.Equal(t, []string{b.UserID}, w.deckOf(a, 10, func() {}))
-	require.NoError(t, w.Drift(ctx, b.UserID, false, func(u *meet.User) { u.Position = &rules.Position{Lat: 0, Lon: 0} }))
+	require.NoError(t, w.Drift(ctx, b.UserID, false, func(u *meet.User) {
+		u.Position = &rules.Position{Lat: 0, Lon: 0}
+	}))
 	require.Empty(t, w.deckOf(a, 10, func() {}))
 }
 
@@ -283,9 +305,13 @@ func TestCrashesOfTheDeck(t *testing.T) {
 	female := rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: "women"}
 	private := rules.Privacy{Visibility: "private", Language: "en"}
 	for name, do := range map[string]func(context.Context, *meet.Service) error{
-		"public again": func(ctx context.Context, s *meet.Service) error { return s.SetPrivacy(ctx, b, rules.NewPrivacy("en")) },
+		"public again": func(ctx context.Context, s *meet.Service) error {
+			return s.SetPrivacy(ctx, b, rules.NewPrivacy("en"))
+		},
 		"profile": func(ctx context.Context, s *meet.Service) error {
-			_, err := s.SetProfile(ctx, b, b.UserID, meet.Profile{Name: "b", Gender: "male", Lat: 55.7, Lon: 37.6, Located: true}, func(string) bool { return true })
+			_, err := s.SetProfile(ctx, b, b.UserID,
+				meet.Profile{Name: "b", Gender: "male", Lat: 55.7, Lon: 37.6, Located: true},
+				func(string) bool { return true })
 			return err
 		},
 		"preferences": func(ctx context.Context, s *meet.Service) error {
@@ -305,7 +331,8 @@ func TestCrashesOfTheDeck(t *testing.T) {
 				return w.db
 			}, func(w *world, s *meet.Service) error { return do(w.t.Context(), s) }, func(w *world, err error) {
 				if err == nil {
-					require.Equal(w.t, name == "public again", len(w.deckOf(a, 10, func() {})) == 1, "what was answered holds")
+					require.Equal(w.t, name == "public again", len(w.deckOf(a, 10, func() {})) == 1,
+						"what was answered holds")
 				}
 				w.settle()
 				first := w.deckOf(a, 10, func() {})
@@ -315,9 +342,16 @@ func TestCrashesOfTheDeck(t *testing.T) {
 					require.Equal(w.t, all.Privacy.Visibility == "public", len(first) == 1)
 				}
 				if len(first) == 0 {
-					require.NoError(w.t, w.SetPreferences(w.t.Context(), a, rules.Preferences{AgeMin: 18, AgeMax: 99, ShowMe: map[bool]string{true: "men", false: "women"}[name == "profile"]}))
-					require.NoError(w.t, w.Drift(w.t.Context(), b.UserID, false, func(u *meet.User) { u.GenderChangedAt = time.Time{} }))
-					_, err := w.SetProfile(w.t.Context(), b, b.UserID, meet.Profile{Name: "b", Gender: "female"}, func(string) bool { return true })
+					require.NoError(w.t, w.SetPreferences(w.t.Context(), a,
+						rules.Preferences{
+							AgeMin: 18, AgeMax: 99,
+							ShowMe: map[bool]string{true: "men", false: "women"}[name == "profile"],
+						}))
+					require.NoError(w.t, w.Drift(w.t.Context(), b.UserID, false, func(u *meet.User) {
+						u.GenderChangedAt = time.Time{}
+					}))
+					_, err := w.SetProfile(w.t.Context(), b, b.UserID, meet.Profile{Name: "b", Gender: "female"},
+						func(string) bool { return true })
 					require.NoError(w.t, err)
 					require.NoError(w.t, w.SetPreferences(w.t.Context(), b, female))
 					require.NoError(w.t, w.SetPrivacy(w.t.Context(), b, rules.NewPrivacy("en")))

@@ -17,7 +17,8 @@ import (
 func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 	now := s.Now().UTC()
 	u := User{
-		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, Registered: true, Shuffle: fmt.Sprintf("%016x", mathrand.Uint64()),
+		ID: s.newID(), Email: name + "@example.com", Name: name, Gender: "female", Role: Member, Registered: true,
+		Shuffle:   fmt.Sprintf("%016x", mathrand.Uint64()),
 		BirthDate: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
 	g := s.sessions.New(u.ID, "test", u.SessionsAfter)
@@ -26,7 +27,10 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 		{Table: s.Tables.Users, Row: u.Row(now)},
 		{Table: s.Tables.Sessions, Row: s.sessions.Row(g.Session)},
 		{Table: s.Tables.UserSettings, Row: account.PrivacyRow(u.ID, rules.NewPrivacy("en"), now)},
-		{Table: s.Tables.UserPreferences, Row: account.PreferencesRow(u.ID, rules.NewPreferences(), account.Daily{}, now)},
+		{
+			Table: s.Tables.UserPreferences,
+			Row:   account.PreferencesRow(u.ID, rules.NewPreferences(), account.Daily{}, now),
+		},
 	} {
 		if err := s.Upsert(ctx, write.Table, write.Row); err != nil {
 			return Claim{}, err
@@ -38,7 +42,8 @@ func (s *Service) Enter(ctx context.Context, name string) (Claim, error) {
 // KeepSession has a session go on whose access would be over.
 func (s *Service) KeepSession(ctx context.Context, c Claim) error {
 	return s.mergeProps(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{
-		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(account.AccessFor))}, {Name: "EndsAt", Value: table.Time(s.Now().Add(account.AccessFor))},
+		{Name: "AccessEndsAt", Value: table.Time(s.Now().Add(account.AccessFor))},
+		{Name: "EndsAt", Value: table.Time(s.Now().Add(account.AccessFor))},
 	})
 }
 
@@ -101,13 +106,15 @@ func (s *Service) MakeUp(ctx context.Context, name string, m MadeUp) (Claim, err
 	row.ETag = ""
 	shows := rules.NewPrivacy("en")
 	shows.Visibility = m.Shows
-	return c, errors.Join(s.Upsert(ctx, s.Tables.Users, row), s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, account.Daily{}, now)),
+	return c, errors.Join(s.Upsert(ctx, s.Tables.Users, row),
+		s.Upsert(ctx, s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Looks, account.Daily{}, now)),
 		s.Upsert(ctx, s.Tables.UserSettings, account.PrivacyRow(u.ID, shows, now)), s.followDeck(ctx, was))
 }
 
 // Forget has a member have made no change of preferences on this day.
 func (s *Service) Forget(ctx context.Context, id string) error {
-	return s.mergeProps(ctx, s.Tables.UserPreferences, account.PreferencesKey(id), table.Props{{Name: "Changes", Value: table.Int32(0)}})
+	return s.mergeProps(ctx, s.Tables.UserPreferences, account.PreferencesKey(id),
+		table.Props{{Name: "Changes", Value: table.Int32(0)}})
 }
 
 // DeckKeys returns where a member has rows in Deck.
@@ -122,7 +129,10 @@ func (s *Service) DeckKeys(ctx context.Context, id string) ([]table.Key, error) 
 // FillMatches writes rows of Matches as those of n matches of a member; then others are ended ones.
 func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) error {
 	for i := range n + ended {
-		row := table.Row{Key: table.Key{Partition: user, Row: s.newID()}, Props: table.Props{{Name: "IsActive", Value: table.Bool(i < n)}}}
+		row := table.Row{
+			Key:   table.Key{Partition: user, Row: s.newID()},
+			Props: table.Props{{Name: "IsActive", Value: table.Bool(i < n)}},
+		}
 		if err := s.Upsert(ctx, s.Tables.Matches, row); err != nil {
 			return err
 		}
@@ -132,12 +142,14 @@ func (s *Service) FillMatches(ctx context.Context, user string, n, ended int) er
 
 // KeepOut keeps a member out for a day.
 func (s *Service) KeepOut(ctx context.Context, id string) error {
-	return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
+	return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id),
+		table.Props{{Name: "SuspendedUntil", Value: table.Time(s.Now().Add(24 * time.Hour))}})
 }
 
 // Appoint makes a member an admin.
 func (s *Service) Appoint(ctx context.Context, id string) error {
-	return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Role", Value: table.String(string(Admin))}})
+	return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id),
+		table.Props{{Name: "Role", Value: table.String(string(Admin))}})
 }
 
 // Drift changes a member; if follow is false no row of decks follows, else those that it makes.

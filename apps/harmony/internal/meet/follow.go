@@ -44,7 +44,10 @@ func (s *Service) Follower(kind string, follow func(ctx context.Context, id stri
 // and whether rows of lists must follow the thing of a kind, with those that are stale then. If
 // another writer came first, read reads the thing anew and next is called again. follow has the
 // lists follow; a message has it done if this process ends before.
-func (s *Service) Commit(ctx context.Context, name, kind, id string, next func() (ops []table.Op, moved bool, stale []table.Key, err error), read, follow func(context.Context) error) error {
+func (s *Service) Commit(ctx context.Context, name, kind, id string,
+	next func() (ops []table.Op, moved bool, stale []table.Key, err error),
+	read, follow func(context.Context) error,
+) error {
 	ctx = s.Outbox().Begin(ctx)
 	var wake queue.Receipt
 	contest := s.Contest()

@@ -48,7 +48,9 @@ func (s *Service) readImages(ctx context.Context, user string) (Images, error) {
 
 // changeImages writes the pictures that change makes of those that there are, under the ETag of
 // their head. If another writer came first it reads them anew, and calls change again.
-func (s *Service) changeImages(ctx context.Context, caller Caller, was Images, change func(Images) ([]Image, error)) ([]Image, error) {
+func (s *Service) changeImages(ctx context.Context, caller Caller, was Images,
+	change func(Images) ([]Image, error),
+) ([]Image, error) {
 	for try := 0; ; try++ {
 		next, err := change(was)
 		if err != nil {
@@ -145,12 +147,15 @@ func (s *Service) AddImage(ctx context.Context, c Claim, user string, file []byt
 		return Image{}, err
 	}
 	image := Image{
-		ID: s.newID(), UserID: c.UserID, UploadedAt: s.Now().UTC(), Width: made.Width, Height: made.Height, Bytes: len(made.Large),
+		ID: s.newID(), UserID: c.UserID, UploadedAt: s.Now().UTC(), Width: made.Width,
+		Height: made.Height, Bytes: len(made.Large),
 	}
 	ctx = s.Outbox().Begin(ctx)
 	wake, err := s.wakeImages(ctx, c.UserID, func(ctx context.Context) error {
 		names := image.Blobs()
-		return rowstore.Both(ctx, func(ctx context.Context) error { return s.PutFile(ctx, ContainerProfiles, names[0], made.Large) },
+		return rowstore.Both(ctx, func(ctx context.Context) error {
+			return s.PutFile(ctx, ContainerProfiles, names[0], made.Large)
+		},
 			func(ctx context.Context) error { return s.PutFile(ctx, ContainerProfiles, names[1], made.Thumb) })
 	})
 	if err != nil {
@@ -318,7 +323,8 @@ func (s *Service) rearrangeOf(
 		return nil, err
 	}
 	ctx = s.Outbox().Begin(ctx)
-	wake, err := s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: of.ID, Deletes: deletes, Until: s.Outbox().Landed(ctx)})
+	wake, err := s.Outbox().Send(ctx,
+		userChange{Kind: KindUser, ID: of.ID, Deletes: deletes, Until: s.Outbox().Landed(ctx)})
 	if err != nil {
 		return nil, err
 	}
@@ -351,7 +357,8 @@ func (s *Service) Picture(ctx context.Context, c Claim, user, file string) (blob
 		row, err = s.GetRow(ctx, s.Tables.UserImages, table.Key{Partition: user, Row: id})
 		return err
 	})
-	if fault.CodeOf(err) == UserNotFound || err == nil && (row == nil || seen.Sight != Whole && row.Props.Get("OrderIndex").Int() != 0) {
+	if fault.CodeOf(err) == UserNotFound ||
+		err == nil && (row == nil || seen.Sight != Whole && row.Props.Get("OrderIndex").Int() != 0) {
 		return blob.Blob{}, NoImage()
 	}
 	if err != nil {
@@ -376,7 +383,9 @@ func (s *Service) File(ctx context.Context, container, name string) (blob.Blob, 
 
 // wakeImages sends the message of a change of pictures, and does the work that comes before it at
 // the same time.
-func (s *Service) wakeImages(ctx context.Context, user string, before func(context.Context) error) (wake queue.Receipt, err error) {
+func (s *Service) wakeImages(ctx context.Context, user string,
+	before func(context.Context) error,
+) (wake queue.Receipt, err error) {
 	err = rowstore.Both(ctx, before, func(ctx context.Context) (err error) {
 		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: user, Until: s.Outbox().Landed(ctx)})
 		return err

@@ -62,7 +62,12 @@ func TestImages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "image/jpeg", got.Type)
 
-	for _, ids := range [][]string{{}, {all[0].ID, all[1].ID}, {all[0].ID, all[1].ID, all[1].ID}, {all[0].ID, all[1].ID, all[2].ID, id}} {
+	for _, ids := range [][]string{
+		{},
+		{all[0].ID, all[1].ID},
+		{all[0].ID, all[1].ID, all[1].ID},
+		{all[0].ID, all[1].ID, all[2].ID, id},
+	} {
 		_, err = w.OrderImages(ctx, c, id, ids)
 		requireCode(t, rules.ValidationError, err)
 	}
@@ -104,7 +109,10 @@ func TestImagesOfOthers(t *testing.T) {
 	requireCode(t, meet.NotYours, err)
 	_, err = w.Picture(ctx, meet.Claim{}, id, i.ID+".jpg")
 	requireCode(t, meet.ImageNotFound, err)
-	for _, file := range []string{"", "x.jpg", i.ID, strings.ToUpper(i.ID) + ".jpg", bob.Me.ID + ".jpg", i.ID + ".png"} {
+	for _, file := range []string{
+		"", "x.jpg", i.ID, strings.ToUpper(i.ID) + ".jpg",
+		bob.Me.ID + ".jpg", i.ID + ".png",
+	} {
 		_, err = w.Picture(ctx, b, id, file)
 		requireCode(t, meet.ImageNotFound, err)
 	}
@@ -193,10 +201,11 @@ func TestCrashesOfImages(t *testing.T) {
 		_, err = w.AddImage(w.t.Context(), c, id, meettest.PNG)
 		require.NoError(w.t, err)
 		return db
-	}, func(w *world, s *meet.Service) error { return s.DeleteImage(w.t.Context(), c, id, first.ID) }, func(w *world, err error) {
-		whole(w, err)
-		require.Len(w.t, w.files(), 2*(len(w.rows("UserImages"))-1), "what is deleted is gone")
-	})
+	}, func(w *world, s *meet.Service) error { return s.DeleteImage(w.t.Context(), c, id, first.ID) },
+		func(w *world, err error) {
+			whole(w, err)
+			require.Len(w.t, w.files(), 2*(len(w.rows("UserImages"))-1), "what is deleted is gone")
+		})
 }
 
 // stuck are blobs that cannot be deleted while they are held.

@@ -42,8 +42,8 @@ func (s *Service) Join(ctx context.Context, r Registration) error {
 	return s.tellMail(ctx, mailing{Kind: mailJoin, ID: u.ID})
 }
 
-// writeJoin returns the mail of a registration: a link that confirms it, or to a member the news that
-// there is an account. The last link that was sent is the one that works.
+// writeJoin returns the mail of a registration: a link that confirms it, or to a member the news
+// that there is an account. The last link that was sent is the one that works.
 func (s *Service) writeJoin(ctx context.Context, id string) (*mail.Message, error) {
 	key := account.JoinKey(id)
 	row, err := s.GetRow(ctx, s.Tables.Mails, key)
@@ -62,15 +62,17 @@ func (s *Service) writeJoin(ctx context.Context, id string) (*mail.Message, erro
 	}
 	var secret session.Secret
 	s.sessions.Fill(secret[:])
-	err = s.mergeProps(ctx, s.Tables.Mails, key, table.Props{{Name: "SecretHash", Value: table.String(session.Hash(secret[:]))}})
-	letter := letters.Join(row.Props.Get("Language").Str(), u.Email, s.Site+joinPage+account.JoinForm.Format(account.IDBytes(id), secret))
+	err = s.mergeProps(ctx, s.Tables.Mails, key,
+		table.Props{{Name: "SecretHash", Value: table.String(session.Hash(secret[:]))}})
+	letter := letters.Join(row.Props.Get("Language").Str(), u.Email,
+		s.Site+joinPage+account.JoinForm.Format(account.IDBytes(id), secret))
 	return &letter, err
 }
 
 // Confirm makes the account of a registration whose mail was answered, and signs it in. It asks for
 // the password of the registration: else a stranger could register the address of another person
-// with a password of their own, and wait for that person to confirm it. Of two that confirm one gets
-// the address.
+// with a password of their own, and wait for that person to confirm it. Of two that confirm one
+// gets the address.
 func (s *Service) Confirm(ctx context.Context, token, password string, by Asker) (SignedIn, error) {
 	b, secret, ok := account.JoinForm.Bytes(token)
 	if !ok {
@@ -81,7 +83,8 @@ func (s *Service) Confirm(ctx context.Context, token, password string, by Asker)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if row == nil || row.Props.Get("SecretHash").Str() != session.Hash(secret[:]) || !s.Now().Before(row.Props.Get("EndsAt").Time()) {
+	if row == nil || row.Props.Get("SecretHash").Str() != session.Hash(secret[:]) ||
+		!s.Now().Before(row.Props.Get("EndsAt").Time()) {
 		return SignedIn{}, invalidToken()
 	}
 	u := account.ParseUser(*row)

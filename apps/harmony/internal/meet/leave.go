@@ -50,7 +50,11 @@ func (s *Service) DeleteMe(ctx context.Context, c Claim, password string) (until
 		return err
 	}, func(ctx context.Context) error {
 		// It does no harm without a deletion: the timer looks at the account.
-		return s.Insert(ctx, s.Tables.State, table.Row{Key: account.DueKey(caller.ID, at), Props: table.Props{{Name: "UserId", Value: table.String(caller.ID)}}})
+		return s.Insert(ctx, s.Tables.State,
+			table.Row{
+				Key:   account.DueKey(caller.ID, at),
+				Props: table.Props{{Name: "UserId", Value: table.String(caller.ID)}},
+			})
 	})
 	if err != nil {
 		return time.Time{}, err

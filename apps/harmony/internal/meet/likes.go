@@ -22,7 +22,10 @@ type Like struct {
 }
 
 func likeOf(p pairs.Pair, side int) Like {
-	l := Like{To: p.IDs[1-side], CreatedAt: table.TimeOf(p.Like[side]), Anonymous: p.Anonymous[side], Match: p.Matched()}
+	l := Like{
+		To: p.IDs[1-side], CreatedAt: table.TimeOf(p.Like[side]),
+		Anonymous: p.Anonymous[side], Match: p.Matched(),
+	}
 	if l.Match {
 		l.ChatID = p.ChatID()
 	}
@@ -31,7 +34,9 @@ func likeOf(p pairs.Pair, side int) Like {
 
 // readOther reads the other member of a pair, and does other reads at the same time.
 // The caller sees them as a member, whatever their role is. Oneself is refused.
-func (s *Service) readOther(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
+func (s *Service) readOther(ctx context.Context, c Claim, id string,
+	reads ...func(context.Context) error,
+) (view, error) {
 	v, err := s.readSight(ctx, c, id, reads...)
 	if err != nil {
 		return view{}, err
@@ -69,7 +74,8 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	}
 	if s.LikesADay >= 0 && used.Count >= s.LikesADay {
 		return Like{}, false, &fault.Error{
-			Kind: fault.Limited, Code: LikesUsedUp, Text: "you have used up the likes of this day, which ends at midnight UTC",
+			Kind: fault.Limited, Code: LikesUsedUp,
+			Text:       "you have used up the likes of this day, which ends at midnight UTC",
 			RetryAfter: s.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(s.Now()),
 		}
 	}
@@ -82,24 +88,25 @@ func (s *Service) Like(ctx context.Context, c Claim, to string, anonymous *bool)
 	if err != nil {
 		return Like{}, false, err
 	}
-	p, created, err := s.changeWoken(ctx, c.UserID, v.pair, wake, func(p *pairs.Pair, side int, now time.Time) (bool, error) {
-		switch {
-		case p.Blocked():
-			return false, noUser()
-		case p.Like[side] > 0:
-			return true, nil
-		}
-		p.Like[side], p.Anonymous[side], p.Pass[side] = p.Tick(now), secret, 0
-		if secret {
-			p.Kept[side] = 0 // this one counts in its place
-		}
-		if p.Like[1-side] > 0 {
-			p.MatchedAt = p.Tick(now)
-			p.MatchNumber++
-			p.Kept = [2]int64{}
-		}
-		return false, nil
-	}, &used)
+	p, created, err := s.changeWoken(ctx, c.UserID, v.pair, wake,
+		func(p *pairs.Pair, side int, now time.Time) (bool, error) {
+			switch {
+			case p.Blocked():
+				return false, noUser()
+			case p.Like[side] > 0:
+				return true, nil
+			}
+			p.Like[side], p.Anonymous[side], p.Pass[side] = p.Tick(now), secret, 0
+			if secret {
+				p.Kept[side] = 0 // this one counts in its place
+			}
+			if p.Like[1-side] > 0 {
+				p.MatchedAt = p.Tick(now)
+				p.MatchNumber++
+				p.Kept = [2]int64{}
+			}
+			return false, nil
+		}, &used)
 	like = likeOf(p, side)
 	if created && (like.Match || !like.Anonymous) {
 		s.HasNews(ctx, to)
@@ -126,10 +133,13 @@ func (s *Service) wakeLike(ctx context.Context, p pairs.Pair, side int) (wake qu
 	}
 	full := func(i int) func(context.Context) error {
 		return func(ctx context.Context) error {
-			active := table.Range{Partition: p.IDs[i], Filter: func(p table.Props) bool { return p.Get("IsActive").Bool() }, FilterProps: []string{"IsActive"}, MaxMatches: maxMatches}
+			active := table.Range{Partition: p.IDs[i], Filter: func(p table.Props) bool {
+				return p.Get("IsActive").Bool()
+			}, FilterProps: []string{"IsActive"}, MaxMatches: maxMatches}
 			rows, _, err := s.Budget().Rows(ctx, s.Tables.Matches, active, rowstore.MaxScan)
 			if err == nil && rowstore.CountMatches(rows) >= maxMatches {
-				err = fault.Coded(fault.Conflict, TooManyMatches, "one of you has 1,000 matches, the most that a member may have; end one first")
+				err = fault.Coded(fault.Conflict, TooManyMatches,
+					"one of you has 1,000 matches, the most that a member may have; end one first")
 			}
 			return err
 		}
@@ -300,7 +310,8 @@ func (s *Service) CountPicture(ctx context.Context, user string) error {
 		d, err := s.readDay(ctx, key)
 		if err == nil && d.Count >= picturesADay {
 			err = &fault.Error{
-				Kind: fault.Limited, Code: PicturesUsedUp, Text: "you have sent 100 pictures on this day, which ends at midnight UTC",
+				Kind: fault.Limited, Code: PicturesUsedUp,
+				Text:       "you have sent 100 pictures on this day, which ends at midnight UTC",
 				RetryAfter: s.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(s.Now()),
 			}
 		}

@@ -76,7 +76,9 @@ func ticksOf(key table.Key) int64 {
 }
 
 // readList reads the first rows of a list of the caller, next to the caller and other reads.
-func (s *Service) readList(ctx context.Context, c Claim, name, after string, limit int, reads ...func(context.Context) error) (caller Caller, p Part, err error) {
+func (s *Service) readList(ctx context.Context, c Claim, name, after string, limit int,
+	reads ...func(context.Context) error,
+) (caller Caller, p Part, err error) {
 	caller, err = s.identifyCaller(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		p, err = s.PartOf(ctx, name, table.Range{Partition: c.UserID, After: after, To: dayRows}, limit+1)
 		return err
@@ -96,7 +98,9 @@ func pageOf(ctx context.Context, p Part, limit int, entriesOf func([]table.Row) 
 // showEntries returns the entries of rows that their pairs and members let the caller see, nil for
 // others. A row that its pair refuses follows a change that is over: it is removed after the
 // answer.
-func (s *Service) showEntries(ctx context.Context, caller Caller, name string, rows []table.Row, holds func(someone) bool) ([]*Entry, error) {
+func (s *Service) showEntries(ctx context.Context, caller Caller, name string, rows []table.Row,
+	holds func(someone) bool,
+) ([]*Entry, error) {
 	all, err := s.readMembers(ctx, caller.ID, rows)
 	if err != nil {
 		return nil, err
@@ -111,7 +115,10 @@ func (s *Service) showEntries(ctx context.Context, caller Caller, name string, r
 		if one.of == nil || sightOf(caller.User, *one.of, one.shows, one.pair, s.Now()) == Hidden {
 			continue
 		}
-		entries[i] = &Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(ticksOf(one.key)), Match: one.pair.Matched()}
+		entries[i] = &Entry{
+			Card: cardOf(caller.User, *one.of, one.pair, s.Now()),
+			At:   table.TimeOf(ticksOf(one.key)), Match: one.pair.Matched(),
+		}
 	}
 	return entries, nil
 }
@@ -141,7 +148,8 @@ func (s *Service) LikesSent(ctx context.Context, c Claim, after string, limit in
 func (s *Service) LikesReceived(ctx context.Context, c Claim, after string, limit int) (Page, error) {
 	var hidden []table.Row
 	caller, p, err := s.readList(ctx, c, s.Tables.LikesReceived, after, limit, func(ctx context.Context) (err error) {
-		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived, table.Range{Partition: pairs.ReceivedBy(c.UserID, true)}, maxAnonymous)
+		hidden, _, err = s.Budget().Rows(ctx, s.Tables.LikesReceived,
+			table.Range{Partition: pairs.ReceivedBy(c.UserID, true)}, maxAnonymous)
 		return err
 	})
 	if err != nil {
@@ -208,8 +216,12 @@ func (s *Service) matchesOf(ctx context.Context, caller Caller) func([]table.Row
 		all, err := s.readMembers(ctx, caller.ID, rows)
 		entries := make([]*Entry, len(all))
 		for i, one := range all {
-			if err == nil && one.pair.Matched() && one.of != nil && sightOf(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
-				entries[i] = &Entry{Card: cardOf(caller.User, *one.of, one.pair, s.Now()), At: table.TimeOf(one.pair.MatchedAt), Match: true, ChatID: one.pair.ChatID()}
+			if err == nil && one.pair.Matched() && one.of != nil &&
+				sightOf(caller.User, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+				entries[i] = &Entry{
+					Card: cardOf(caller.User, *one.of, one.pair, s.Now()),
+					At:   table.TimeOf(one.pair.MatchedAt), Match: true, ChatID: one.pair.ChatID(),
+				}
 			}
 		}
 		return entries, err
@@ -228,7 +240,8 @@ func (s *Service) Blocked(ctx context.Context, c Claim, after string, limit int)
 		entries := make([]*Entry, len(all))
 		for i, one := range all {
 			side := one.pair.Side(c.UserID)
-			if err == nil && s.isPresent(one.of) && one.pair.Block[side] == ticksOf(one.key) && one.pair.Block[1-side] == 0 {
+			if err == nil && s.isPresent(one.of) && one.pair.Block[side] == ticksOf(one.key) &&
+				one.pair.Block[1-side] == 0 {
 				entries[i] = &Entry{Card: Card{ID: one.of.ID, Name: one.of.Name}, At: table.TimeOf(ticksOf(one.key))}
 			}
 		}

@@ -103,7 +103,8 @@ func (s *Service) settleMail(ctx context.Context, in function.Invocation) error 
 			return err
 		}
 		if !may {
-			s.Log.WarnContext(ctx, "a mail is not sent: as many as may be were sent today, to its address or to all", about...)
+			s.Log.WarnContext(ctx, "a mail is not sent: as many as may be were sent today, to its address or to all",
+				about...)
 			return nil
 		}
 	}
@@ -228,7 +229,8 @@ func (s *Service) SweepMails(ctx context.Context, place string, limit int) (next
 	today := account.MailRows + s.Now().Add(-24*time.Hour).UTC().Format("20060102")
 	err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		row := page.Rows[i]
-		counted, joins := strings.HasPrefix(row.Partition, account.MailRows), strings.HasPrefix(row.Partition, account.JoinRows)
+		counted, joins := strings.HasPrefix(row.Partition, account.MailRows),
+			strings.HasPrefix(row.Partition, account.JoinRows)
 		if counted && row.Partition < today || joins && !s.Now().Before(row.Props.Get("EndsAt").Time()) {
 			return s.RemoveRow(ctx, s.Tables.Mails, row)
 		}

@@ -47,8 +47,8 @@ type Config struct {
 	// SignUpsAnHour is how many accounts one address may make; 0 and less: no limit.
 	SignUpsAnHour int
 
-	// Mail sends mails, with links that begin with Site, up to MailsADay on a day (negative: no limit).
-	// nil: none are sent.
+	// Mail sends mails, with links that begin with Site, up to MailsADay on a day (negative: no
+	// limit). nil: none are sent.
 	Mail      mail.Sender
 	Site      string
 	MailsADay int
@@ -59,7 +59,14 @@ type Config struct {
 
 // New returns the service.
 func New(c Config) *Service {
-	s := &Service{Config: c, copies: attempts.Count(c.Now, dataEvery, DataTooOften, "you got a copy of your data in this hour; wait"), attempts: attempts.New(c.Now), asked: attempts.Count(c.Now, time.Hour, TooManyMails, "too many mails were asked for from your address in this hour; wait"), signUps: attempts.Count(c.Now, time.Hour, TooManySignUps, "too many accounts were made from your address in this hour; wait, or sign in")}
+	s := &Service{
+		Config: c, copies: attempts.Count(c.Now, dataEvery, DataTooOften,
+			"you got a copy of your data in this hour; wait"), attempts: attempts.New(c.Now),
+		asked: attempts.Count(c.Now, time.Hour, TooManyMails,
+			"too many mails were asked for from your address in this hour; wait"),
+		signUps: attempts.Count(c.Now, time.Hour, TooManySignUps,
+			"too many accounts were made from your address in this hour; wait, or sign in"),
+	}
 	s.sessions = s.newSessions()
 	return s
 }
@@ -67,7 +74,8 @@ func New(c Config) *Service {
 // Create makes what is missing of queues, containers and tables. The tables come last: Ready asks
 // one of them, and then all is there.
 func (s *Service) Create(ctx context.Context) error {
-	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs), QueueMails, queue.Poison(QueueMails)); err != nil {
+	if err := s.Queues.Create(ctx, QueueLists, queue.Poison(QueueLists), QueuePairs, queue.Poison(QueuePairs),
+		QueueMails, queue.Poison(QueueMails)); err != nil {
 		return err
 	}
 	if err := s.Blobs.Create(ctx, ContainerProfiles, ContainerChats, ContainerRemoved); err != nil {
@@ -119,7 +127,9 @@ func invalidToken() error {
 // such writes lands last.
 func (s *Service) mergeProps(ctx context.Context, name string, key table.Key, props table.Props) error {
 	return s.writeAgain(func() error {
-		return s.Write(ctx, name, []table.Op{{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: props}}})
+		return s.Write(ctx, name, []table.Op{
+			{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: props}},
+		})
 	})
 }
 

@@ -29,8 +29,9 @@ import (
 // changesOfAddress is how many addresses a member may give in an hour.
 const changesOfAddress = 5
 
-// MoveTo has the caller's account get another address. Where mail is sent that happens when the mail
-// there is answered, and mailed is true: the answer is the same whether the address has an account.
+// MoveTo has the caller's account get another address. Where mail is sent that happens when the
+// mail there is answered, and mailed is true: the answer is the same whether the address has an
+// account.
 func (s *Service) MoveTo(ctx context.Context, c Claim, password, address string) (mailed bool, err error) {
 	caller, err := s.identifyCaller(ctx, c)
 	if err != nil {
@@ -144,7 +145,8 @@ func (s *Service) move(ctx context.Context, u User, address string) error {
 		return err
 	}
 	if s.Mail != nil { // before the change: its job looks whether the account has moved
-		if err := s.mailbox().Again(ctx, mailing{Kind: mailMoved, ID: u.ID, To: u.Email, Asked: until}, until, until); err != nil {
+		if err := s.mailbox().Again(ctx, mailing{Kind: mailMoved, ID: u.ID, To: u.Email, Asked: until}, until,
+			until); err != nil {
 			return err
 		}
 	}
@@ -168,7 +170,10 @@ func (s *Service) claimAddress(ctx context.Context, id string, r addressRow) err
 		if err != nil {
 			return nil, err
 		}
-		mine := table.Row{Key: r.key(), Props: table.Props{{Name: "UserId", Value: table.String(id)}, {Name: "Move", Value: table.String(r.Move)}}}
+		mine := table.Row{
+			Key:   r.key(),
+			Props: table.Props{{Name: "UserId", Value: table.String(id)}, {Name: "Move", Value: table.String(r.Move)}},
+		}
 		switch {
 		case row == nil:
 		case row.Props.Get("UserId").Str() != id:

@@ -102,7 +102,8 @@ func TestCrashesOfAMove(t *testing.T) {
 	}
 }
 
-// TestLateMove: a change of the account that lands long after its request gave up finds its address.
+// TestLateMove: a change of the account that lands long after its request gave up finds its
+// address.
 func TestLateMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,7 +19,9 @@ func seenKey(user string) table.Key { return table.Key{Partition: user, Row: "SE
 
 // readNews reads the rows of the caller's matches, and up to when they were seen, next to the
 // caller and other reads.
-func (s *Service) readNews(ctx context.Context, c Claim, reads ...func(context.Context) error) (caller Caller, rows []table.Row, seen time.Time, err error) {
+func (s *Service) readNews(ctx context.Context, c Claim,
+	reads ...func(context.Context) error,
+) (caller Caller, rows []table.Row, seen time.Time, err error) {
 	caller, err = s.identifyCaller(ctx, c, append(reads, func(ctx context.Context) (err error) {
 		rows, _, err = s.Budget().Rows(ctx, s.Tables.Matches, table.Range{Partition: c.UserID}, rowstore.MaxScan)
 		return err
@@ -52,7 +54,8 @@ func (s *Service) NewMatches(ctx context.Context, c Claim, limit int) ([]Entry, 
 
 // SeeMatches notes that the caller has seen the matches up to an instant.
 func (s *Service) SeeMatches(ctx context.Context, c Claim, at time.Time) error {
-	return s.Upsert(ctx, s.Tables.UserPreferences, table.Row{Key: seenKey(c.UserID), Props: table.Props{{Name: "MatchesAt", Value: table.Time(at)}}})
+	return s.Upsert(ctx, s.Tables.UserPreferences,
+		table.Row{Key: seenKey(c.UserID), Props: table.Props{{Name: "MatchesAt", Value: table.Time(at)}}})
 }
 
 // mostNews is how many rows of likes a tag of news is made of.
@@ -77,7 +80,8 @@ func (s *Service) NewsTag(ctx context.Context, c Claim) (string, error) {
 	for _, rows := range [][]table.Row{likes, matches, chats} {
 		for _, row := range rows {
 			p := row.Props
-			fmt.Fprintln(sum, row.Key.Row, p.Get("IsActive").Bool(), p.Get("CreatedAt").Int(), p.Get("LastAt").Int(), p.Get("ReadUpTo").Str())
+			fmt.Fprintln(sum, row.Key.Row, p.Get("IsActive").Bool(), p.Get("CreatedAt").Int(),
+				p.Get("LastAt").Int(), p.Get("ReadUpTo").Str())
 		}
 		fmt.Fprintln(sum)
 	}

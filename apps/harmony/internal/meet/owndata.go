@@ -79,7 +79,10 @@ func (s *Service) OwnData(ctx context.Context, c Claim, first bool) (own Own, er
 // towards reads rows of a list whose keys have an instant and an id.
 func towards(rows []table.Row) (all []Toward) {
 	for _, row := range rows {
-		all = append(all, Toward{row.Key.Row[strings.LastIndexByte(row.Key.Row, '_')+1:], table.TimeOf(ticksOf(row.Key))})
+		all = append(all, Toward{
+			row.Key.Row[strings.LastIndexByte(row.Key.Row, '_')+1:],
+			table.TimeOf(ticksOf(row.Key)),
+		})
 	}
 	return all
 }

@@ -35,7 +35,9 @@ func partsOf(rows []table.Row, most int) Part {
 	if len(rows) <= most {
 		return Part{Rows: rows}
 	}
-	return Part{rows[:most], func(context.Context) (Part, error) { return partsOf(rows[most:], max(most, partRows)), nil }}
+	return Part{rows[:most], func(context.Context) (Part, error) {
+		return partsOf(rows[most:], max(most, partRows)), nil
+	}}
 }
 
 // FillPage returns up to limit entries of a list from its first part on, and the row after which

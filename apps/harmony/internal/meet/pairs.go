@@ -54,7 +54,9 @@ func (s *Service) changePair(ctx context.Context, by string, p pairs.Pair, do ch
 // changeWoken is changePair after its message was sent. A change that is a like is counted in the
 // day of likes; nil stands for any other. It returns the pair as it is then, and whether this call
 // has changed it.
-func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake queue.Receipt, do change, used *pairs.Day) (pairs.Pair, bool, error) {
+func (s *Service) changeWoken(ctx context.Context, by string, p pairs.Pair, wake queue.Receipt, do change,
+	used *pairs.Day,
+) (pairs.Pair, bool, error) {
 	side, attempt := p.Side(by), s.newID()
 	for try := 0; ; try++ {
 		next := p
@@ -142,17 +144,25 @@ func (s *Service) wakePair(ctx context.Context, p pairs.Pair) (queue.Receipt, er
 }
 
 func (s *Service) pairOutbox() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueuePairs, After: wakeAfter, WriteWithin: writeWithin}
+	return outbox.Outbox{
+		Store: s.Store, Queues: s.Queues, Queue: QueuePairs,
+		After: wakeAfter, WriteWithin: writeWithin,
+	}
 }
 
 // PairTables names the tables of pairs and of the lists that follow from them.
 func (s *Service) PairTables() pairs.Tables {
-	return pairs.Tables{Pairs: s.Tables.Pairs, Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived, Matches: s.Tables.Matches, Blocks: s.Tables.Blocks}
+	return pairs.Tables{
+		Pairs: s.Tables.Pairs, Likes: s.Tables.Likes, LikesReceived: s.Tables.LikesReceived,
+		Matches: s.Tables.Matches, Blocks: s.Tables.Blocks,
+	}
 }
 
 // projectPair has all lists follow a pair, of which before is an earlier version, nil if it is not
 // known. The message of the change is needed no more then.
-func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *pairs.Pair, p pairs.Pair, used *pairs.Day) error {
+func (s *Service) projectPair(ctx context.Context, wake queue.Receipt, before *pairs.Pair,
+	p pairs.Pair, used *pairs.Day,
+) error {
 	if s.Transact != nil && before != nil {
 		return nil // they were written with the pair
 	}

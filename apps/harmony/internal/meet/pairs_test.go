@@ -27,7 +27,9 @@ func (w *world) enter(name string) meet.Claim {
 }
 
 // all returns the ids of a whole list, read a page of two at a time.
-func all(t *testing.T, read func(context.Context, meet.Claim, string, int) (meet.Page, error), c meet.Claim) (ids []string) {
+func all(t *testing.T, read func(context.Context, meet.Claim, string, int) (meet.Page, error),
+	c meet.Claim,
+) (ids []string) {
 	t.Helper()
 	for after, more := "", true; more; more = after != "" {
 		p, err := read(t.Context(), c, after, 2)
@@ -325,7 +327,12 @@ func TestSightOfLikes(t *testing.T) {
 		visibility string
 		anonymous  bool
 		want       meet.Sight
-	}{{"private", false, meet.Brief}, {"friends", false, meet.Whole}, {"private", true, meet.Hidden}, {"friends", true, meet.Hidden}} {
+	}{
+		{"private", false, meet.Brief},
+		{"friends", false, meet.Whole},
+		{"private", true, meet.Hidden},
+		{"friends", true, meet.Hidden},
+	} {
 		a, b := w.enter("a"), w.enter("b")
 		require.NoError(t, w.SetPrivacy(ctx, a, rules.Privacy{Visibility: tt.visibility, Language: "en"}))
 		_, _, err := w.Like(ctx, a, b.UserID, &tt.anonymous)
@@ -374,7 +381,8 @@ func likesADay(t *testing.T, w *world) {
 	require.NoError(t, w.KeepSession(t.Context(), a))
 	_, _, err = w.Like(t.Context(), a, others[2].UserID, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{others[2].UserID, others[1].UserID, others[0].UserID}, all(t, w.LikesSent, a), "newest first")
+	require.Equal(t, []string{others[2].UserID, others[1].UserID, others[0].UserID},
+		all(t, w.LikesSent, a), "newest first")
 }
 
 // TestStorm: whatever two members do at once, in the end match ⇔ both likes, for both.
@@ -424,16 +432,25 @@ func TestCrashesOfPairs(t *testing.T) {
 			_, _, err := s.Like(ctx, a, b.UserID, nil)
 			return err
 		}},
-		"match": {func(w *world) { _, _, _ = w.Like(w.t.Context(), b, a.UserID, nil) }, func(ctx context.Context, s *meet.Service) error {
-			_, _, err := s.Like(ctx, a, b.UserID, nil)
-			return err
-		}},
-		"unlike": {func(w *world) { _, _, _ = w.Like(w.t.Context(), a, b.UserID, nil) }, func(ctx context.Context, s *meet.Service) error { return s.Unlike(ctx, a, b.UserID) }},
+		"match": {
+			func(w *world) { _, _, _ = w.Like(w.t.Context(), b, a.UserID, nil) },
+			func(ctx context.Context, s *meet.Service) error {
+				_, _, err := s.Like(ctx, a, b.UserID, nil)
+				return err
+			},
+		},
+		"unlike": {
+			func(w *world) { _, _, _ = w.Like(w.t.Context(), a, b.UserID, nil) },
+			func(ctx context.Context, s *meet.Service) error { return s.Unlike(ctx, a, b.UserID) },
+		},
 		"unmatch": {func(w *world) {
 			_, _, _ = w.Like(w.t.Context(), a, b.UserID, nil)
 			_, _, _ = w.Like(w.t.Context(), b, a.UserID, nil)
 		}, func(ctx context.Context, s *meet.Service) error { return s.Unmatch(ctx, a, b.UserID) }},
-		"block": {func(w *world) { _, _, _ = w.Like(w.t.Context(), b, a.UserID, nil) }, func(ctx context.Context, s *meet.Service) error { return s.Block(ctx, a, b.UserID) }},
+		"block": {
+			func(w *world) { _, _, _ = w.Like(w.t.Context(), b, a.UserID, nil) },
+			func(ctx context.Context, s *meet.Service) error { return s.Block(ctx, a, b.UserID) },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			crashesBothWays(t, func(w *world) table.DB {
@@ -547,7 +564,8 @@ func TestWhole(t *testing.T) {
 
 	c := others[0]
 	id := w.match(a, c)
-	_, err = w.db.Write(ctx, "Messages", table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: id, Row: "!open"}, ETag: table.Any}})
+	_, err = w.db.Write(ctx, "Messages",
+		table.Op{Kind: table.Delete, Row: table.Row{Key: table.Key{Partition: id, Row: "!open"}, ETag: table.Any}})
 	require.NoError(t, err)
 	require.NoError(t, w.Unmatch(ctx, a, c.UserID))
 	w.agree(a, c)

@@ -24,7 +24,8 @@ func fans(t *testing.T, w *world, showMe ...string) (all []meet.MadeUp, ids []st
 	for n := range 100 {
 		reach := []int{2, 10, 60, 150}[r.IntN(4)]
 		m := meet.MadeUp{
-			Gender: "female", BirthDate: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Shows: "public", Looks: rules.NewPreferences(),
+			Gender: "female", BirthDate: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Shows: "public",
+			Looks:    rules.NewPreferences(),
 			Position: &rules.Position{Lat: 483 + r.IntN(2*reach) - reach, Lon: 108 + r.IntN(4*reach) - 2*reach},
 		}
 		m.Looks.ShowMe = showMe[r.IntN(len(showMe))]
@@ -38,7 +39,11 @@ func fans(t *testing.T, w *world, showMe ...string) (all []meet.MadeUp, ids []st
 // asker is a member who asks, and gave a position.
 func asker(t *testing.T, w *world, gender string, at rules.Position) meet.Claim {
 	t.Helper()
-	c, err := w.MakeUp(t.Context(), "asker "+gender, meet.MadeUp{Gender: gender, BirthDate: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Shows: "private", Looks: rules.NewPreferences(), Position: &at})
+	c, err := w.MakeUp(t.Context(), "asker "+gender,
+		meet.MadeUp{
+			Gender: gender, BirthDate: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Shows: "private",
+			Looks: rules.NewPreferences(), Position: &at,
+		})
 	require.NoError(t, err)
 	return c
 }
@@ -66,7 +71,9 @@ func TestPlacesAreNotFound(t *testing.T) {
 	var learned [3][]bounds
 	var told [3][]int
 	for i, at := range from {
-		require.NoError(t, w.Drift(t.Context(), c.UserID, true, func(u *meet.User) { u.Position, u.Moves = &at, account.Daily{} }))
+		require.NoError(t, w.Drift(t.Context(), c.UserID, true, func(u *meet.User) {
+			u.Position, u.Moves = &at, account.Daily{}
+		}))
 		learned[i], told[i] = make([]bounds, len(ids)), make([]int, len(ids))
 		for n := range ids {
 			learned[i][n] = bounds{0, 20_001}
@@ -133,8 +140,10 @@ func TestPlacesAreNotFound(t *testing.T) {
 		}
 		const km = 11.12 // of a tenth of a degree
 		wide := km * math.Cos(float64(m.Position.Lat)/10*math.Pi/180)
-		require.GreaterOrEqual(t, float64(north-south+2*step)*km, float64(finer), "%v: places from %d to %d", m.Position, south, north)
-		require.GreaterOrEqual(t, float64(east-west+2*step)*wide*1.1, float64(finer), "%v: places from %d to %d", m.Position, west, east)
+		require.GreaterOrEqual(t, float64(north-south+2*step)*km, float64(finer),
+			"%v: places from %d to %d", m.Position, south, north)
+		require.GreaterOrEqual(t, float64(east-west+2*step)*wide*1.1, float64(finer),
+			"%v: places from %d to %d", m.Position, west, east)
 	}
 }
 
@@ -160,7 +169,8 @@ func TestTastesAreNotFound(t *testing.T) {
 	first := w.inDeck(c)
 	answers := []map[string]bool{first}
 	for _, gender := range []string{"female", "non-binary", "male"} {
-		_, err := w.SetProfile(t.Context(), c, c.UserID, meet.Profile{Name: "asker", Gender: gender}, func(string) bool { return true })
+		_, err := w.SetProfile(t.Context(), c, c.UserID, meet.Profile{Name: "asker", Gender: gender},
+			func(string) bool { return true })
 		if gender != "female" {
 			requireCode(t, account.GenderTooOften, err)
 			require.Equal(t, fault.Limited, fault.Of(err))
@@ -201,7 +211,8 @@ func TestChangesAreCounted(t *testing.T) {
 	w := newWorld(t)
 	c := w.enter("anna")
 	move := func(lat float64, located bool) error {
-		_, err := w.SetProfile(t.Context(), c, c.UserID, meet.Profile{Name: "anna", Gender: "female", Lat: lat, Located: located}, func(string) bool { return true })
+		_, err := w.SetProfile(t.Context(), c, c.UserID,
+			meet.Profile{Name: "anna", Gender: "female", Lat: lat, Located: located}, func(string) bool { return true })
 		return err
 	}
 	for i := range 5 {
@@ -230,7 +241,8 @@ func TestChangesAreCounted(t *testing.T) {
 	require.Positive(t, changed)
 	require.LessOrEqual(t, changed, 21) // one of the 60 is as it was
 	for range 40 {
-		err = w.SetPreferences(t.Context(), c, rules.Preferences{AgeMin: 18 + changed, AgeMax: 80 + changed%19, ShowMe: "everyone"})
+		err = w.SetPreferences(t.Context(), c,
+			rules.Preferences{AgeMin: 18 + changed, AgeMax: 80 + changed%19, ShowMe: "everyone"})
 		changed++
 	}
 	requireCode(t, account.LooksTooOften, err)
@@ -283,9 +295,14 @@ func TestSecretLikesAreANumber(t *testing.T) {
 				}
 				require.Equal(t, want, number())
 			}
-			require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) { u.SuspendedUntil = w.clock.Now().Add(time.Hour) }))
+			require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) {
+				u.SuspendedUntil = w.clock.Now().Add(time.Hour)
+			}))
 			require.Equal(t, 6, number(), "suspended %d", i)
-			require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) { u.SuspendedUntil = time.Time{}; u.DeletedAt = w.clock.Now() }))
+			require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) {
+				u.SuspendedUntil = time.Time{}
+				u.DeletedAt = w.clock.Now()
+			}))
 			require.Equal(t, 6, number(), "deleted %d", i)
 			require.NoError(t, w.Drift(ctx, c.UserID, true, func(u *meet.User) { u.DeletedAt = time.Time{} }))
 		}
@@ -306,7 +323,9 @@ func TestPagesHaveNoGaps(t *testing.T) {
 			return w.Drift(w.t.Context(), c.UserID, true, func(u *meet.User) { u.DeletedAt = w.clock.Now() })
 		},
 		"a suspension": func(w *world, _, c meet.Claim) error {
-			return w.Drift(w.t.Context(), c.UserID, true, func(u *meet.User) { u.SuspendedUntil = w.clock.Now().Add(time.Hour) })
+			return w.Drift(w.t.Context(), c.UserID, true, func(u *meet.User) {
+				u.SuspendedUntil = w.clock.Now().Add(time.Hour)
+			})
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -314,10 +333,18 @@ func TestPagesHaveNoGaps(t *testing.T) {
 			w := newWorld(t)
 			ctx, anna, no := t.Context(), w.enter("anna"), false
 			lists := map[string]func(after string, limit int) (meet.Page, error){
-				"received": func(after string, limit int) (meet.Page, error) { return w.LikesReceived(ctx, anna, after, limit) },
-				"sent":     func(after string, limit int) (meet.Page, error) { return w.LikesSent(ctx, anna, after, limit) },
-				"matches":  func(after string, limit int) (meet.Page, error) { return w.Matches(ctx, anna, after, limit) },
-				"blocks":   func(after string, limit int) (meet.Page, error) { return w.Blocked(ctx, anna, after, limit) },
+				"received": func(after string, limit int) (meet.Page, error) {
+					return w.LikesReceived(ctx, anna, after, limit)
+				},
+				"sent": func(after string, limit int) (meet.Page, error) {
+					return w.LikesSent(ctx, anna, after, limit)
+				},
+				"matches": func(after string, limit int) (meet.Page, error) {
+					return w.Matches(ctx, anna, after, limit)
+				},
+				"blocks": func(after string, limit int) (meet.Page, error) {
+					return w.Blocked(ctx, anna, after, limit)
+				},
 			}
 			want := map[string][]string{}
 			for i := range 12 {

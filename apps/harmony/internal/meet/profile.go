@@ -46,7 +46,9 @@ type Profile struct {
 
 // SetProfile changes the caller's profile; match are the versions that it may have, none for any.
 // The profile of another member is refused.
-func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile, match func(etag string) bool) (Me, error) {
+func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
+	match func(etag string) bool,
+) (Me, error) {
 	if id != c.UserID {
 		return Me{}, s.notYours(ctx, c, id)
 	}
@@ -68,7 +70,8 @@ func (s *Service) SetProfile(ctx context.Context, c Claim, id string, p Profile,
 	var u User
 	change := func(ctx context.Context) (err error) {
 		u, err = s.changeUser(ctx, caller.User, func(u *User) error {
-			written := u.Version == caller.Version+1 && u.Name == name && u.About == about // by a try whose answer was lost
+			// by a try whose answer was lost
+			written := u.Version == caller.Version+1 && u.Name == name && u.About == about
 			if !written && !match(s.meOf(*u, all).ETag()) {
 				return &fault.Error{Kind: fault.Stale, Text: "the profile was changed since you read it; read it again"}
 			}
@@ -181,7 +184,9 @@ type view struct {
 
 // readSight finds out how much of a member the caller sees, and does other reads at the same time.
 // The error is USER_NOT_FOUND if the caller may not see the member.
-func (s *Service) readSight(ctx context.Context, c Claim, id string, reads ...func(context.Context) error) (view, error) {
+func (s *Service) readSight(ctx context.Context, c Claim, id string,
+	reads ...func(context.Context) error,
+) (view, error) {
 	var of *User
 	var shows rules.Privacy
 	var p pairs.Pair
@@ -226,7 +231,10 @@ func (s *Service) Person(ctx context.Context, c Claim, id string) (Person, error
 	if err != nil {
 		return Person{}, err
 	}
-	person := Person{Card: cardOf(v.caller.User, v.of, v.pair, s.Now()), Sight: v.Sight, Match: v.pair.Matched(), Images: all.All}
+	person := Person{
+		Card: cardOf(v.caller.User, v.of, v.pair, s.Now()), Sight: v.Sight,
+		Match: v.pair.Matched(), Images: all.All,
+	}
 	if v.Sight == Brief {
 		person.Images = all.All[:min(len(all.All), 1)]
 	}

@@ -79,7 +79,8 @@ func (s *Service) makeAccount(ctx context.Context, u User, r Registration) (Sign
 		taken, err = s.ownerOf(ctx, u.Email)
 		return err
 	}, func(ctx context.Context) (err error) {
-		wake, err = s.Outbox().Send(ctx, userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})
+		wake, err = s.Outbox().Send(ctx,
+			userChange{Kind: KindUser, ID: u.ID, Language: r.Language, Until: s.Outbox().Landed(ctx)})
 		return err
 	})
 	if err == nil && taken != "" {
@@ -114,7 +115,8 @@ func (s *Service) makeAccount(ctx context.Context, u User, r Registration) (Sign
 		s.Outbox().Cancel(ctx, wake) // nothing follows any more
 	}
 	if opened != nil {
-		return SignedIn{}, fault.Wrap(fault.Unavailable, "the account is made, but you are not signed in yet; sign in", opened)
+		return SignedIn{}, fault.Wrap(fault.Unavailable,
+			"the account is made, but you are not signed in yet; sign in", opened)
 	}
 	return SignedIn{s.meOf(u, Images{}), account.TokensOf(g, s.Now()), s.newDevice(u)}, nil
 }
@@ -170,7 +172,8 @@ func (s *Service) newUser(r *Registration) (User, error) {
 
 func emailTaken() error {
 	return &fault.Error{
-		Kind: fault.Conflict, Code: EmailTaken, Text: "an account has this e-mail address already; sign in, or give another address",
+		Kind: fault.Conflict, Code: EmailTaken,
+		Text:   "an account has this e-mail address already; sign in, or give another address",
 		Fields: []fault.Field{{Name: "body.email", Code: EmailTaken, Message: "an account has this address already"}},
 	}
 }
@@ -201,10 +204,12 @@ func (s *Service) completeAccount(ctx context.Context, u User, language string) 
 	u.Registered = true
 	writes := []func() error{
 		func() error {
-			return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id), table.Props{{Name: "Registered", Value: table.Bool(true)}})
+			return s.mergeProps(ctx, s.Tables.Users, account.UserKey(id),
+				table.Props{{Name: "Registered", Value: table.Bool(true)}})
 		},
 		func() error {
-			return s.Insert(ctx, s.Tables.UserPreferences, account.PreferencesRow(id, rules.NewPreferences(), account.Daily{}, now))
+			return s.Insert(ctx, s.Tables.UserPreferences,
+				account.PreferencesRow(id, rules.NewPreferences(), account.Daily{}, now))
 		},
 		func() error {
 			return s.Insert(ctx, s.Tables.UserSettings, account.PrivacyRow(id, rules.NewPrivacy(language), now))
@@ -226,36 +231,46 @@ func (s *Service) completeAccount(ctx context.Context, u User, language string) 
 
 // Outbox returns the messages of changes of users, and of the rooms around them.
 func (s *Service) Outbox() outbox.Outbox {
-	return outbox.Outbox{Store: s.Store, Queues: s.Queues, Queue: QueueLists, After: wakeAfter, WriteWithin: writeWithin}
+	return outbox.Outbox{
+		Store: s.Store, Queues: s.Queues, Queue: QueueLists,
+		After: wakeAfter, WriteWithin: writeWithin,
+	}
 }
 
 // Triggers returns the functions that no request starts. Each may run twice, late and in any order.
 // Messages of other kinds than KindUser go to their settlers; those of users to settlers too.
 func (s *Service) Triggers(others ...Settler) []function.Trigger {
-	return []function.Trigger{{Name: QueueLists, Queue: QueueLists, Run: func(ctx context.Context, in function.Invocation) error {
-		var c userChange
-		if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
-			return fmt.Errorf("read message: %w", err)
-		}
-		looked := s.Now() // before anything is read: settlers look as well
-		if c.Kind == kindAddress {
-			return s.settleMove(ctx, in.Text, looked)
-		}
-		mine := c.Kind == KindUser
-		known := mine
-		for _, other := range others {
-			if other.Kind == c.Kind {
-				known = true
-				if err := other.Settle(ctx, in); err != nil || !mine {
-					return err
+	return []function.Trigger{
+		{
+			Name: QueueLists, Queue: QueueLists,
+			Run: func(ctx context.Context, in function.Invocation) error {
+				var c userChange
+				if err := json.Unmarshal([]byte(in.Text), &c); err != nil {
+					return fmt.Errorf("read message: %w", err)
 				}
-			}
-		}
-		if !known { // it waits for a version that knows it
-			return fmt.Errorf("no room settles messages of the kind %q", c.Kind)
-		}
-		return s.settleChange(ctx, c, looked)
-	}}, {Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair}, {Name: QueueMails, Queue: QueueMails, Run: s.settleMail}}
+				looked := s.Now() // before anything is read: settlers look as well
+				if c.Kind == kindAddress {
+					return s.settleMove(ctx, in.Text, looked)
+				}
+				mine := c.Kind == KindUser
+				known := mine
+				for _, other := range others {
+					if other.Kind == c.Kind {
+						known = true
+						if err := other.Settle(ctx, in); err != nil || !mine {
+							return err
+						}
+					}
+				}
+				if !known { // it waits for a version that knows it
+					return fmt.Errorf("no room settles messages of the kind %q", c.Kind)
+				}
+				return s.settleChange(ctx, c, looked)
+			},
+		},
+		{Name: QueuePairs, Queue: QueuePairs, Run: s.settlePair},
+		{Name: QueueMails, Queue: QueueMails, Run: s.settleMail},
+	}
 }
 
 // settleChange finishes what a message is about, of a job that began to look at a time.

@@ -25,7 +25,8 @@ func (s *Service) RepairAccounts(ctx context.Context) error {
 			return err
 		}
 		u, err := s.Account(ctx, row.Props.Get("UserId").Str())
-		if err == nil && (u == nil || u.Registered && account.EmailKey(u.Email) != row.Key) { // it was erased, or moved, meanwhile
+		// it was erased, or moved, meanwhile
+		if err == nil && (u == nil || u.Registered && account.EmailKey(u.Email) != row.Key) {
 			err = s.RemoveKey(ctx, s.Tables.UserEmails, row.Key)
 		}
 		if err != nil {

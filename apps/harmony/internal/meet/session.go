@@ -32,8 +32,11 @@ const (
 // newSessions returns the sessions of members.
 func (s *Service) newSessions() *session.Sessions[User] {
 	return &session.Sessions[User]{
-		Store: s.Store, Policy: account.Sessions, Table: s.Tables.Sessions, Columns: session.Columns, Entropy: s.Entropy, NewID: s.newID,
-		Account: s.readUser, Holds: func(x session.Session, u User) bool { return u.HoldsSession(x) }, Ended: invalidToken,
+		Store: s.Store, Policy: account.Sessions, Table: s.Tables.Sessions, Columns: session.Columns,
+		Entropy: s.Entropy, NewID: s.newID,
+		Account: s.readUser, Holds: func(x session.Session, u User) bool {
+			return u.HoldsSession(x)
+		}, Ended: invalidToken,
 	}
 }
 
@@ -48,7 +51,8 @@ func ParseAccess(token string) (Claim, error) {
 
 // keepSession makes a session no older than an instant.
 func (s *Service) keepSession(ctx context.Context, c Claim, since time.Time) error {
-	err := s.mergeProps(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID), table.Props{{Name: "CreatedAt", Value: table.Time(since)}})
+	err := s.mergeProps(ctx, s.Tables.Sessions, s.sessions.Key(c.UserID, c.SessionID),
+		table.Props{{Name: "CreatedAt", Value: table.Time(since)}})
 	if errors.Is(err, table.ErrNotFound) {
 		return invalidToken()
 	}

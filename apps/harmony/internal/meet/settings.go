@@ -82,7 +82,8 @@ func (s *Service) SetPreferences(ctx context.Context, c Claim, p rules.Preferenc
 		}
 		if changes = account.ParseChanges(*was); account.ParsePreferences(*was) != p {
 			var err error
-			if changes, err = changes.Next(s.Now(), account.PreferencesADay, account.LooksTooOften, "", "preferences can be changed 20 times a day, which ends at midnight UTC"); err != nil {
+			if changes, err = changes.Next(s.Now(), account.PreferencesADay, account.LooksTooOften, "",
+				"preferences can be changed 20 times a day, which ends at midnight UTC"); err != nil {
 				return table.Op{}, err
 			}
 		}

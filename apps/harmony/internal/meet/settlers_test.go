@@ -20,14 +20,19 @@ func TestSettlersLook(t *testing.T) {
 	w := newWorld(t)
 	id := w.register("anna").Me.ID
 	ctx := t.Context()
-	text, _ := json.Marshal(map[string]any{"kind": meet.KindUser, "id": id, "until": w.Outbox().Landed(w.Outbox().Begin(ctx))})
+	text, _ := json.Marshal(map[string]any{
+		"kind": meet.KindUser, "id": id,
+		"until": w.Outbox().Landed(w.Outbox().Begin(ctx)),
+	})
 	w.clock.Pass(74 * time.Second) // a delivery a second before the last write can land
 	saw := true
 	s := meet.Settler{Kind: meet.KindUser, Settle: func(ctx context.Context, _ function.Invocation) (err error) {
 		saw, err = w.Left(ctx, id) // as events.settleUser does
 		require.NoError(t, err)
-		require.NoError(t, w.Write(ctx, w.Tables.Users, []table.Op{{Kind: table.Merge, Row: table.Row{ // the deletion lands, in time
-			Key: account.UserKey(id), ETag: table.Any, Props: table.Props{{Name: "DeletedAt", Value: table.Time(w.clock.Now())}},
+		// the deletion lands, in time
+		require.NoError(t, w.Write(ctx, w.Tables.Users, []table.Op{{Kind: table.Merge, Row: table.Row{
+			Key: account.UserKey(id), ETag: table.Any,
+			Props: table.Props{{Name: "DeletedAt", Value: table.Time(w.clock.Now())}},
 		}}}))
 		w.clock.Pass(2 * time.Second) // the settler works on
 		return nil

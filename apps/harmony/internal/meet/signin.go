@@ -24,11 +24,14 @@ type Asker struct {
 // beginAttempt takes an attempt to sign in with a password. Wrong passwords of strangers must not
 // keep a member out: they count for their address, and make others who are not known wait some
 // seconds. A device that has signed the member in has a count of its own.
-func (s *Service) beginAttempt(ctx context.Context, address string, by Asker, device string) (done func(failed bool), err error) {
+func (s *Service) beginAttempt(ctx context.Context, address string, by Asker,
+	device string,
+) (done func(failed bool), err error) {
 	if device != "" {
 		return s.attempts.Begin(attempts.Limit{Name: "device " + device, Most: attempts.Most})
 	}
-	return s.attempts.Password(ctx, account.EmailKey(address).Row, attempts.From{Site: by.Site, Network: by.Network}, s.Sleep)
+	return s.attempts.Password(ctx, account.EmailKey(address).Row,
+		attempts.From{Site: by.Site, Network: by.Network}, s.Sleep)
 }
 
 // hasherOf returns who has the hash of a password computed.
@@ -54,7 +57,9 @@ func (s *Service) Login(ctx context.Context, address, password string, by Asker)
 }
 
 // enterSession signs a member in if ready allows it, after ready has done what the member asks for.
-func (s *Service) enterSession(ctx context.Context, address, password string, by Asker, ready func(User) (User, error)) (SignedIn, error) {
+func (s *Service) enterSession(ctx context.Context, address, password string, by Asker,
+	ready func(User) (User, error),
+) (SignedIn, error) {
 	normal, _ := rules.NormalEmail(address)
 	failed := false
 	var done func(bool)
@@ -148,7 +153,9 @@ func (s *Service) newDevice(u User) string {
 
 // verifyPassword returns INVALID_CREDENTIALS unless a password is that of a user, nil standing for
 // one who is not there. renew reports that the hash of the password is cheaper than new ones are.
-func (s *Service) verifyPassword(ctx context.Context, by password.By, u *User, password string) (renew bool, err error) {
+func (s *Service) verifyPassword(ctx context.Context, by password.By, u *User,
+	password string,
+) (renew bool, err error) {
 	hash := ""
 	if u != nil {
 		hash = u.PasswordHash

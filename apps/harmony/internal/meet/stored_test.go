@@ -31,7 +31,10 @@ func TestLikesAtOnceStored(t *testing.T) {
 		},
 		"Azurite": func(t *testing.T, w *world) {
 			t.Helper()
-			account, err := azure.New(azure.Config{ConnectionString: azurite.WithBlobs(t, azurite.Account(t)), Blobs: true})
+			account, err := azure.New(azure.Config{
+				ConnectionString: azurite.WithBlobs(t, azurite.Account(t)),
+				Blobs:            true,
+			})
 			require.NoError(t, err)
 			w.blobs = account.Blobs
 			w.Service = w.over(account.Tables, account.Queues)

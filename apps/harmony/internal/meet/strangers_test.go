@@ -94,8 +94,9 @@ func TestDevices(t *testing.T) {
 	later := append([]byte{}, id...)
 	later[len(later)-6]++ // more than 90 days
 	for name, token := range map[string]string{
-		"none": "", "of another member": other.Device, "an access token": in.Tokens.Access, "a secret of zeros": account.DeviceForm.Format(id, session.Secret{}),
-		"a later time": account.DeviceForm.Format(later, secretOf), "cut": in.Device[:len(in.Device)-1],
+		"none": "", "of another member": other.Device, "an access token": in.Tokens.Access,
+		"a secret of zeros": account.DeviceForm.Format(id, session.Secret{}),
+		"a later time":      account.DeviceForm.Format(later, secretOf), "cut": in.Device[:len(in.Device)-1],
 	} {
 		require.False(t, known(token), name)
 	}
@@ -128,7 +129,8 @@ func TestWrongPasswordsOfAnAddress(t *testing.T) {
 		requireCode(t, meet.TooManyAttempts, err)
 	}
 	w.clock.Pass(15 * time.Minute)
-	_, err := w.Login(t.Context(), "anna@example.com", secret, meet.Asker{Site: "2001:db8:0:0", Network: "2001:db8::/48"})
+	_, err := w.Login(t.Context(), "anna@example.com", secret,
+		meet.Asker{Site: "2001:db8:0:0", Network: "2001:db8::/48"})
 	require.NoError(t, err)
 }
 
@@ -142,7 +144,11 @@ func TestSignUps(t *testing.T) {
 	n := 0
 	register := func(by meet.Asker, name string) error {
 		n++
-		_, err := w.Register(t.Context(), meet.Registration{Email: fmt.Sprint("fan", n, "@example.com"), Password: secret, Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", By: by})
+		_, err := w.Register(t.Context(),
+			meet.Registration{
+				Email: fmt.Sprint("fan", n, "@example.com"), Password: secret, Name: name,
+				BirthDate: "2000-02-29", Gender: "female", Language: "en", By: by,
+			})
 		return err
 	}
 	by := meet.Asker{Site: "192.0.2.1"}

@@ -17,8 +17,8 @@ import (
 )
 
 // This file has the mails that tell a member what is new. A like, a match or a message leaves a row
-// for its receiver, unless one waits already. A timer looks at these rows; once one is old enough the job of
-// mails finds out what is new then, and tells it in one mail.
+// for its receiver, unless one waits already. A timer looks at these rows; once one is old enough
+// the job of mails finds out what is new then, and tells it in one mail.
 
 // TimerNews is the timer that looks for members who wait to be told, and its function.
 const TimerNews = "news"
@@ -54,7 +54,10 @@ func (s *Service) HasNews(ctx context.Context, id string) {
 
 // waiting is the row of a member for whom there is news since now.
 func (s *Service) waiting(id string) table.Row {
-	return table.Row{Key: table.Key{Partition: account.WaitRows, Row: id}, Props: table.Props{{Name: "Since", Value: table.Time(s.Now())}}}
+	return table.Row{
+		Key:   table.Key{Partition: account.WaitRows, Row: id},
+		Props: table.Props{{Name: "Since", Value: table.Time(s.Now())}},
+	}
 }
 
 // NewsTrigger returns the timer.
@@ -66,25 +69,30 @@ func (s *Service) NewsTrigger() function.Trigger {
 // goes when it was told.
 func (s *Service) EventChanged(ctx context.Context, id string, e letters.EventChange) error {
 	row := s.waiting(id)
-	if err := s.Upsert(ctx, s.Tables.Mails, table.Row{Key: table.Key{Partition: account.WaitRows, Row: id + "_" + e.ID}, Props: table.Props{
-		{Name: "Title", Value: table.String(e.Title)},
-		{Name: "IsCancelled", Value: table.Bool(e.Cancelled)},
-		{Name: "StartDate", Value: table.Time(e.Start)},
-		{Name: "TimeZone", Value: table.String(e.Zone)},
-		{Name: "Location", Value: table.String(e.Location)},
-	}}); err != nil {
+	if err := s.Upsert(ctx, s.Tables.Mails,
+		table.Row{Key: table.Key{Partition: account.WaitRows, Row: id + "_" + e.ID}, Props: table.Props{
+			{Name: "Title", Value: table.String(e.Title)},
+			{Name: "IsCancelled", Value: table.Bool(e.Cancelled)},
+			{Name: "StartDate", Value: table.Time(e.Start)},
+			{Name: "TimeZone", Value: table.String(e.Zone)},
+			{Name: "Location", Value: table.String(e.Location)},
+		}}); err != nil {
 		return err
 	}
 	return s.Insert(ctx, s.Tables.Mails, row)
 }
 
 // changedEvents reads the events of EventChanged of a member.
-func (s *Service) changedEvents(ctx context.Context, id string) (rows []table.Row, all []letters.EventChange, err error) {
-	rows, _, err = s.Budget().Rows(ctx, s.Tables.Mails, table.Range{Partition: account.WaitRows, From: id + "_", To: id + "_~"}, newsRows)
+func (s *Service) changedEvents(ctx context.Context,
+	id string,
+) (rows []table.Row, all []letters.EventChange, err error) {
+	rows, _, err = s.Budget().Rows(ctx, s.Tables.Mails,
+		table.Range{Partition: account.WaitRows, From: id + "_", To: id + "_~"}, newsRows)
 	for _, row := range rows {
 		p := row.Props
 		all = append(all, letters.EventChange{
-			Title: p.Get("Title").Str(), Cancelled: p.Get("IsCancelled").Bool(), Start: p.Get("StartDate").Time(), Zone: p.Get("TimeZone").Str(), Location: p.Get("Location").Str(),
+			Title: p.Get("Title").Str(), Cancelled: p.Get("IsCancelled").Bool(), Start: p.Get("StartDate").Time(),
+			Zone: p.Get("TimeZone").Str(), Location: p.Get("Location").Str(),
 		})
 	}
 	return rows, all, err
@@ -104,8 +112,8 @@ func (s *Service) forgetEvents(ctx context.Context, id string) error {
 	return nil
 }
 
-// tellNews sends the messages of members whose news are old enough. A member who is told twice is so
-// by a process that stopped in between, and gets one mail: the job keeps what it has told.
+// tellNews sends the messages of members whose news are old enough. A member who is told twice is
+// so by a process that stopped in between, and gets one mail: the job keeps what it has told.
 func (s *Service) tellNews(ctx context.Context, _ function.Invocation) error {
 	for next, more := "", s.Mail != nil; more; more = next != "" {
 		page, err := s.DB.List(ctx, s.Tables.Mails, table.Range{Partition: account.WaitRows}, newsSlice, next)
@@ -114,7 +122,8 @@ func (s *Service) tellNews(ctx context.Context, _ function.Invocation) error {
 		}
 		err = rowstore.Each(ctx, len(page.Rows), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 			row := page.Rows[i]
-			if since := row.Props.Get("Since").Time(); since.IsZero() || s.Now().Sub(since) < newsAfter { // of an event that changed, or too new
+			// of an event that changed, or too new
+			if since := row.Props.Get("Since").Time(); since.IsZero() || s.Now().Sub(since) < newsAfter {
 				return nil
 			}
 			if err := s.tellMail(ctx, mailing{Kind: mailNews, ID: row.Key.Row}); err != nil {
@@ -172,7 +181,10 @@ func (s *Service) writeNews(ctx context.Context, id string) (*mail.Message, erro
 	if err != nil || n == (letters.News{}) && len(events) == 0 {
 		return nil, err
 	}
-	row := table.Row{Key: toldKey(id), Props: table.Props{{Name: "At", Value: table.Time(s.Now())}, {Name: "Secret", Value: table.String(secret)}}}
+	row := table.Row{
+		Key:   toldKey(id),
+		Props: table.Props{{Name: "At", Value: table.Time(s.Now())}, {Name: "Secret", Value: table.String(secret)}},
+	}
 	if was != nil {
 		row.ETag = was.ETag
 	}
@@ -191,7 +203,8 @@ func (s *Service) writeNews(ctx context.Context, id string) (*mail.Message, erro
 	if err != nil || len(b) != len(session.Secret{}) {
 		return nil, err
 	}
-	letter := letters.Tell(shows.Language, u.Email, n, events, s.Site+homePage, s.Site+offPage+account.StopForm.Format(account.IDBytes(id), session.Secret(b)))
+	letter := letters.Tell(shows.Language, u.Email, n, events, s.Site+homePage,
+		s.Site+offPage+account.StopForm.Format(account.IDBytes(id), session.Secret(b)))
 	return &letter, nil
 }
 
@@ -230,7 +243,8 @@ func (s *Service) countNews(ctx context.Context, u User, told time.Time) (n lett
 	}
 	for _, one := range shown {
 		from := 1 - one.pair.Side(u.ID)
-		if one.of != nil && !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) && sightOf(u, *one.of, one.shows, one.pair, s.Now()) != Hidden {
+		if one.of != nil && !one.pair.Matched() && one.pair.Like[from] == ticksOf(one.key) &&
+			sightOf(u, *one.of, one.shows, one.pair, s.Now()) != Hidden {
 			n.Likes++
 		}
 	}

@@ -29,8 +29,12 @@ func (s *Service) Traces() []Trace {
 	} {
 		all = append(all, Trace{Table: name, Forget: s.Drop(name)})
 	}
-	all = append(all, Trace{Table: s.Tables.Mails, Range: table.Range{Partition: account.WaitRows}, Forget: s.Drop(s.Tables.Mails)})
-	all = append(all, Trace{Table: s.Tables.LikesReceived, Forget: s.forgetLike}) // before pairs: they say which likes count
+	all = append(all, Trace{
+		Table: s.Tables.Mails, Range: table.Range{Partition: account.WaitRows},
+		Forget: s.Drop(s.Tables.Mails),
+	})
+	// before pairs: they say which likes count
+	all = append(all, Trace{Table: s.Tables.LikesReceived, Forget: s.forgetLike})
 	for _, name := range []string{s.Tables.Pairs, s.Tables.Likes, s.Tables.Matches, s.Tables.Blocks, s.Tables.Deck} {
 		all = append(all, Trace{Table: name, Forget: s.Drop(name)})
 	}
@@ -62,7 +66,11 @@ func (s *Service) forgetLike(ctx context.Context, row table.Row, user string) er
 	}
 	for at := ticksOf(row.Key); ; at++ { // two likes of the same instant are two
 		unsigned := table.Key{Partition: row.Partition, Row: rowstore.Descending(table.TimeOf(at)) + "_"}
-		err = s.Write(ctx, s.Tables.LikesReceived, []table.Op{{Kind: table.Insert, Row: table.Row{Key: unsigned}}, {Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}}})
+		err = s.Write(ctx, s.Tables.LikesReceived,
+			[]table.Op{
+				{Kind: table.Insert, Row: table.Row{Key: unsigned}},
+				{Kind: table.Delete, Row: table.Row{Key: row.Key, ETag: table.Any}},
+			})
 		switch {
 		case errors.Is(err, table.ErrExists):
 		case err == nil || errors.Is(err, table.ErrNotFound): // an earlier run has come so far

@@ -78,7 +78,9 @@ func (w *world) over(db table.DB, queues queue.Queues) *meet.Service {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
-		Tables: tables, Queues: queues, Entropy: repeatable.Seeded(uint64(processes.Add(1))), Passwords: password.NewTestHasher(), Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Tables: tables, Queues: queues, Entropy: repeatable.Seeded(uint64(processes.Add(1))),
+		Passwords: password.NewTestHasher(), Blobs: w.blobs, Pictures: picture.NewMaker(), LikesADay: 200,
+		EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 
@@ -87,7 +89,8 @@ const secret = "tea under seven lamps"
 // someone is a registration that nothing is wrong with.
 func someone(name string) meet.Registration {
 	return meet.Registration{
-		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female", Language: "ru", By: meet.Asker{Agent: "test"},
+		Email: name + "@example.com", Password: secret, Name: "Someone", BirthDate: "2000-02-29", Gender: "female",
+		Language: "ru", By: meet.Asker{Agent: "test"},
 	}
 }
 
@@ -151,5 +154,6 @@ func (w *world) pump(d time.Duration) {
 
 // counts returns how many rows the tables of accounts have.
 func (w *world) counts() string {
-	return fmt.Sprint(len(w.rows("Users")), len(w.rows("UserEmails")), len(w.rows("UserPreferences")), len(w.rows("UserSettings")))
+	return fmt.Sprint(len(w.rows("Users")), len(w.rows("UserEmails")),
+		len(w.rows("UserPreferences")), len(w.rows("UserSettings")))
 }

@@ -38,13 +38,15 @@ const (
 var stored = map[string]string{
 	"Events": `EVENT_all / {t}_{id}_{n}: EventId String; EVENT_concert / {t}_{id}_{n}: EventId String; PAST_all / {t}_{id}_{n}: EventId String; PAST_concert / {t}_{id}_{n}: EventId String; ` +
 		`STAFF / {t}_{id}_{n}: EventId String`,
-	"EventAttendees": `{id} / !event: ` + eventProps + `; {id} / {id}: Attended Boolean, InChat Boolean, RegisteredAt DateTime, Told Boolean; ` +
+	"EventAttendees": `{id} / !event: ` + eventProps +
+		`; {id} / {id}: Attended Boolean, InChat Boolean, RegisteredAt DateTime, Told Boolean; ` +
 		`{id} / ~{id}: Number Int64, Since DateTime`,
 	"UserEvents":    `{id} / {t}_{id}: EventId String, StartDate DateTime; {id} / {t}_{id}: EventId String, StartDate DateTime, Waiting Boolean`,
 	"EventInvites":  `{id} / ALOE-1: CreatedAt DateTime, CreatedBy String, ExpiresAt DateTime, Revoked Boolean, Uses Int32; CODE_ALOE-1 / {id}: EventId String`,
 	"ForumSections": `FORUM / music: CreatedAt DateTime, Description String, Name String, OrderIndex Int32`,
 	"ForumTopics":   `SEARCH / s_{t}_{id}_{n}: AuthorId String, Words String; SECTION_music / 1_{t}_{id}_{n}: AuthorId String; SECTION_event-{id} / 1_{t}_{id}_{n}: AuthorId String`,
-	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, ` + topicProps + `; TOPIC_{id} / !topic: AllowedUserIds String, AuthorId String, ` + topicProps + `, Visibility String; ` +
+	"ForumReplies": `TOPIC_{id} / !topic: AuthorId String, ` + topicProps +
+		`; TOPIC_{id} / !topic: AllowedUserIds String, AuthorId String, ` + topicProps + `, Visibility String; ` +
 		`TOPIC_{id} / {t}_{id}: AuthorId String, Content String, CreatedAt DateTime, EditedAt DateTime, ReplyId String`,
 	"StoreItems": `STORE / {id}: Category String, CreatedAt DateTime, Currency String, Description String, ExternalPurchaseUrl String, ImageUrl String, IsAvailable Boolean, Price Int64, StockQuantity Int32, Title String, UpdatedAt DateTime`,
 	"Chats":      `CHAT_group_{c} / {id}: CreatedAt DateTime, Description String, EventId String, Name String, Type String, UpdatedAt DateTime`,
@@ -57,7 +59,8 @@ var stored = map[string]string{
 		`{id} / ~i_{id}: CreatedAt DateTime, MessageKey String, SenderId String; {id} / ~{hash}: ContentHash String, CreatedAt DateTime, MessageKey String`,
 	"BlogPosts": `POST_{c} / {id}: AuthorId String, Content String, CreatedAt DateTime, Excerpt String, IsPublished Boolean, PostId String, PublishedAt DateTime, Tags String, Title String, UpdatedAt DateTime, Version Int64; ` +
 		`BLOG / {t}_{id}_{n}: PostId String; TAG_ca7cad8166758cb97d37edf143196ab6 / {t}_{id}_{n}: PostId String`,
-	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps + `; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
+	"Reports": `BY_{id} / {hash}: ReportId String; REPORT / open_{t}_{id}: ` + reportProps +
+		`; REPORT / done_{t}_{id}: ` + strings.Replace(reportProps, "CreatedAt", "ClosedAt DateTime, CreatedAt", 1),
 }
 
 var forms = []struct {
@@ -80,7 +83,8 @@ func described(row table.Row) string {
 		}
 	}
 	names := map[table.Type]string{
-		table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64", table.TypeBool: "Boolean", table.TypeTime: "DateTime",
+		table.TypeString: "String", table.TypeInt32: "Int32", table.TypeInt64: "Int64",
+		table.TypeBool: "Boolean", table.TypeTime: "DateTime",
 	}
 	var props []string
 	for _, p := range row.Props {
@@ -110,7 +114,8 @@ func TestRowsOnAzurite(t *testing.T) {
 	claims := map[string]meet.Claim{}
 	for _, name := range []string{"admin", "anna"} {
 		in, err := s.Register(ctx, meet.Registration{
-			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
+			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29",
+			Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
 		})
 		require.NoError(t, err)
 		claims[name], err = meet.ParseAccess(in.Tokens.Access)
@@ -120,8 +125,10 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	admin, anna, places := claims["admin"], claims["anna"], 1
 	d := events.Draft{
-		Title: "Concert", Start: meettest.Began.Add(time.Hour).Format(time.RFC3339), End: meettest.Began.Add(2 * time.Hour).Format(time.RFC3339), Capacity: &places,
-		Category: "party", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Visibility: events.SecretHidden, Published: true,
+		Title: "Concert", Start: meettest.Began.Add(time.Hour).Format(time.RFC3339),
+		End: meettest.Began.Add(2 * time.Hour).Format(time.RFC3339), Capacity: &places,
+		Category: "party", Price: &rules.Price{Minor: 1, Currency: "EUR"},
+		Visibility: events.SecretHidden, Published: true,
 	}
 	e, err := happens.NewEvent(ctx, admin, d)
 	require.NoError(t, err)
@@ -142,7 +149,8 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	posts := blog.New(s, rowstore.DefaultTables[blog.Tables]())
 	require.NoError(t, posts.Create(ctx))
-	_, err = posts.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true})
+	_, err = posts.NewPost(ctx, admin,
+		blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true})
 	require.NoError(t, err)
 	room := meettest.Talks(s)
 	said, _, err := room.Send(ctx, anna, chat.OfEvent(e.ID), "hello", "")
@@ -153,7 +161,11 @@ func TestRowsOnAzurite(t *testing.T) {
 	require.NoError(t, err)
 	_, err = room.MarkRead(ctx, admin, chat.OfEvent(e.ID), said.ID)
 	require.NoError(t, err)
-	thing, err := sold.New(ctx, admin, shop.Item{Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music", Link: "https://example.com"}, "")
+	thing, err := sold.New(ctx, admin,
+		shop.Item{
+			Title: "LP", Price: &rules.Price{Minor: 1, Currency: "EUR"}, Category: "music",
+			Link: "https://example.com",
+		}, "")
 	require.NoError(t, err)
 	_, err = sold.SetImage(ctx, admin, thing.ID, meettest.PNG)
 	require.NoError(t, err)

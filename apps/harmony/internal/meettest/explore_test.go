@@ -56,7 +56,8 @@ func TestExplore(t *testing.T) {
 	require.NoError(t, c.forum.Create(ctx))
 	places := 2
 	e, err := c.events.NewEvent(ctx, admin, events.Draft{
-		Title: "Concert", Start: meettest.Began.Add(1000 * time.Hour).Format(time.RFC3339), Category: "concert", Capacity: &places, Visibility: events.Public, Published: true,
+		Title: "Concert", Start: meettest.Began.Add(1000 * time.Hour).Format(time.RFC3339), Category: "concert",
+		Capacity: &places, Visibility: events.Public, Published: true,
 	})
 	require.NoError(t, err)
 	_, err = c.forum.NewSection(ctx, admin, forum.Section{ID: "music", Name: "Music"})
@@ -70,20 +71,32 @@ func TestExplore(t *testing.T) {
 	}
 	for _, row := range base.Rows(meettest.Tables.Sessions) { // no schedule is as long
 		end := table.Time(meettest.Began.Add(1000 * time.Hour))
-		_, err := base.DB.Write(ctx, meettest.Tables.Sessions, table.Op{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: table.Any, Props: table.Props{{Name: "AccessEndsAt", Value: end}, {Name: "EndsAt", Value: end}}}})
+		_, err := base.DB.Write(ctx, meettest.Tables.Sessions,
+			table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: row.Key, ETag: table.Any,
+					Props: table.Props{{Name: "AccessEndsAt", Value: end}, {Name: "EndsAt", Value: end}},
+				},
+			})
 		require.NoError(t, err)
 	}
 	chaos.Explore(t, 300, func(seed uint64) *chaos.Explorer {
 		x := &explorer{
-			Explorer: chaos.NewExplorer(seed, meettest.Began, chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}), World: base.Clone(t), rooms: map[*chaos.Process]*rooms{}, members: maps.Clone(base.Members), draft: e.Event, places: places, topics: []string{talk.ID},
-			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]func(rows) error{}, said: map[string]bool{}, passed: map[string]bool{}, signed: map[string]signed{},
+			Explorer: chaos.NewExplorer(seed, meettest.Began,
+				chaos.Times{Call: rowstore.CallWithin, WriteEnd: rowstore.WriteEnd, Land: rowstore.LandWithin}),
+			World: base.Clone(t), rooms: map[*chaos.Process]*rooms{}, members: maps.Clone(base.Members), draft: e.Event,
+			places: places, topics: []string{talk.ID},
+			flying: map[string]int{}, fog: map[string]bool{}, watches: map[string]func(rows) error{},
+			said: map[string]bool{}, passed: map[string]bool{}, signed: map[string]signed{},
 		}
 		for _, one := range topic.OfEvent(e.ID, "", "", meettest.Began) {
 			x.topics = append(x.topics, one.ID)
 		}
 		x.together = x.Luck.IntN(2) == 0
 		x.queues, x.World.Blobs = memory.NewQueues(x.Explorer.Now), memory.NewBlobs(x.Explorer.Now)
-		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles, meet.ContainerChats, meet.ContainerRemoved))
+		require.NoError(t, x.World.Blobs.Create(ctx, meet.ContainerProfiles,
+			meet.ContainerChats, meet.ContainerRemoved))
 		require.NoError(t, x.queues.Create(ctx, meet.QueueLists, meet.QueuePairs, meet.QueueMails))
 		calm := x.On(store(x.DB, x.Explorer.Now, still), x.queues, repeatable.Seeded(x.Luck.Uint64()))
 		calm.Transact = x.transact()
@@ -94,7 +107,9 @@ func TestExplore(t *testing.T) {
 			x.rest()
 		})
 		return x.Explorer
-	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave", "wait for", "wait no more", "was given", "reply", "lock", "sign up", string(meet.EmailTaken), "suspend", "delete", "restore", "publish", "picture", "delete picture", "order pictures", "send picture", "unknown",
+	}, "message", "twice", "match", "like", "unmatch", "block", "unlike", "send", "edit", "read", "register", "leave",
+		"wait for", "wait no more", "was given", "reply", "lock", "sign up", string(meet.EmailTaken), "suspend",
+		"delete", "restore", "publish", "picture", "delete picture", "order pictures", "send picture", "unknown",
 		string(chat.Closed), string(events.EventFull), string(forum.TopicLocked))
 }
 
@@ -245,8 +260,12 @@ func (x *explorer) hear() {
 // begin runs a command.
 func (x *explorer) begin() {
 	all := []string{
-		"like", "like", "like", "like", "unlike", "unlike", "unmatch", "block", "unblock", "pass", "send", "send", "send", "edit", "edit", "edit", "delete message", "read",
-		"register", "register", "leave", "leave", "remove", "wait for", "wait for", "wait for", "wait no more", "capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures", "send picture", "send picture", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete", "restore", "sign up", "sign up",
+		"like", "like", "like", "like", "unlike", "unlike", "unmatch", "block", "unblock", "pass", "send", "send",
+		"send", "edit", "edit", "edit", "delete message", "read",
+		"register", "register", "leave", "leave", "remove", "wait for", "wait for", "wait for", "wait no more",
+		"capacity", "publish", "talk", "talk", "talk", "picture", "picture", "delete picture", "order pictures",
+		"send picture", "send picture", "reply", "reply", "delete reply", "lock", "unlock", "suspend", "lift", "delete",
+		"restore", "sign up", "sign up",
 		"message", "message", "message", "wait", "wait", "long wait",
 	}
 	what := all[x.Luck.IntN(len(all))]
@@ -317,13 +336,17 @@ func (x *explorer) begin() {
 			return err
 		}, holds(what, func(p pairs.Pair) bool { return p.Like[side] > 0 }))
 	case "unlike":
-		x.do(what, two, func() error { return r.Unlike(ctx, a, b.UserID) }, holds(what, func(p pairs.Pair) bool { return p.Like[side] == 0 && !p.Matched() }))
+		x.do(what, two, func() error { return r.Unlike(ctx, a, b.UserID) },
+			holds(what, func(p pairs.Pair) bool { return p.Like[side] == 0 && !p.Matched() }))
 	case "unmatch":
-		x.do(what, two, func() error { return r.Unmatch(ctx, a, b.UserID) }, ended(what, func(p pairs.Pair) bool { return p.Like == [2]int64{} && !p.Matched() }))
+		x.do(what, two, func() error { return r.Unmatch(ctx, a, b.UserID) },
+			ended(what, func(p pairs.Pair) bool { return p.Like == [2]int64{} && !p.Matched() }))
 	case "block":
-		x.do(what, two, func() error { return r.Block(ctx, a, b.UserID) }, ended(what, func(p pairs.Pair) bool { return p.Block[side] > 0 && p.Like == [2]int64{} }))
+		x.do(what, two, func() error { return r.Block(ctx, a, b.UserID) },
+			ended(what, func(p pairs.Pair) bool { return p.Block[side] > 0 && p.Like == [2]int64{} }))
 	case "unblock":
-		x.do(what, two, func() error { return r.Unblock(ctx, a, b.UserID) }, holds(what, func(p pairs.Pair) bool { return p.Block[side] == 0 }))
+		x.do(what, two, func() error { return r.Unblock(ctx, a, b.UserID) },
+			holds(what, func(p pairs.Pair) bool { return p.Block[side] == 0 }))
 	case "pass":
 		x.do(what, two, func() error { return r.Pass(ctx, a, b.UserID) }, nil)
 	case "send", "talk":
@@ -370,18 +393,23 @@ func (x *explorer) begin() {
 			}
 		})
 	case "wait no more":
-		x.do(what, []string{going}, func() error { return r.events.WaitNoMore(ctx, a, event) }, func() func(rows) error {
-			return func(now rows) error {
-				if now.waits[a.UserID] != 0 {
-					return errors.New("a member was told that they wait no more, and does")
+		x.do(what, []string{going}, func() error { return r.events.WaitNoMore(ctx, a, event) },
+			func() func(rows) error {
+				return func(now rows) error {
+					if now.waits[a.UserID] != 0 {
+						return errors.New("a member was told that they wait no more, and does")
+					}
+					return nil
 				}
-				return nil
-			}
-		})
+			})
 	case "remove":
-		x.do(what, []string{going}, func() error { return r.events.Remove(ctx, admin, event, a.UserID) }, x.attends(a, false))
+		x.do(what, []string{going}, func() error { return r.events.Remove(ctx, admin, event, a.UserID) },
+			x.attends(a, false))
 	case "capacity", "publish":
-		d := events.Draft{Title: "Concert", Start: x.draft.Start.Format(time.RFC3339), Category: []string{"concert", "party"}[x.Luck.IntN(2)], Visibility: events.Public, Published: true}
+		d := events.Draft{
+			Title: "Concert", Start: x.draft.Start.Format(time.RFC3339),
+			Category: []string{"concert", "party"}[x.Luck.IntN(2)], Visibility: events.Public, Published: true,
+		}
 		d.Published = what == "capacity" || x.Luck.IntN(2) == 0
 		places := 1 + x.Luck.IntN(3)
 		d.Capacity = &places
@@ -471,7 +499,10 @@ func (x *explorer) signUp(ctx context.Context, r *rooms) {
 	x.mu.Unlock()
 	secret := secretOf(s.tries)
 	x.do("sign up", nil, func() error {
-		in, err := r.Register(ctx, meet.Registration{Email: address, Password: secret, Name: "Somebody", BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"}})
+		in, err := r.Register(ctx, meet.Registration{
+			Email: address, Password: secret, Name: "Somebody",
+			BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
+		})
 		if err != nil {
 			return err
 		}
@@ -560,7 +591,9 @@ func (x *explorer) picture(ctx context.Context, what string, r *rooms, c meet.Cl
 	there := func(id string, is bool) func() func(rows) error {
 		return func() func(rows) error {
 			return func(now rows) error {
-				if slices.ContainsFunc(now.pictures[c.UserID].All, func(i account.Image) bool { return i.ID == id }) != is {
+				if slices.ContainsFunc(now.pictures[c.UserID].All, func(i account.Image) bool {
+					return i.ID == id
+				}) != is {
 					return fmt.Errorf("%s was answered, and is not so", what)
 				}
 				return nil
@@ -667,7 +700,18 @@ type rows struct {
 
 // rowsNow reads the rows.
 func (x *explorer) rowsNow() rows {
-	now := rows{map[string]pairs.Pair{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}, map[string]int64{}, map[string]bool{}, map[string]bool{}, map[string]account.Images{}}
+	now := rows{
+		map[string]pairs.Pair{},
+		map[string]int{},
+		map[string]int{},
+		map[string]int{},
+		map[string]int{},
+		map[string]bool{},
+		map[string]int64{},
+		map[string]bool{},
+		map[string]bool{},
+		map[string]account.Images{},
+	}
 	files := map[string][]table.Row{}
 	for _, row := range x.Rows(meettest.Tables.UserImages) {
 		files[row.Partition] = append(files[row.Partition], row)
@@ -728,7 +772,8 @@ func (x *explorer) look() error {
 	x.hear()
 	now := x.rowsNow()
 	for _, p := range now.pairs {
-		if likes := p.Like[0] > 0 && p.Like[1] > 0; likes != p.Matched() || p.Blocked() && (p.Like[0] > 0 || p.Like[1] > 0) {
+		if likes := p.Like[0] > 0 && p.Like[1] > 0; likes != p.Matched() ||
+			p.Blocked() && (p.Like[0] > 0 || p.Like[1] > 0) {
 			return fmt.Errorf("a pair is %+v", p)
 		}
 	}
@@ -747,7 +792,8 @@ func (x *explorer) look() error {
 		}
 	}
 	if attend != count || attend > places || len(now.waits) != waiting {
-		return fmt.Errorf("%d attend, %d are counted, for %d places; %d wait, %d are counted", attend, count, places, len(now.waits), waiting)
+		return fmt.Errorf("%d attend, %d are counted, for %d places; %d wait, %d are counted", attend, count,
+			places, len(now.waits), waiting)
 	}
 	if err := x.queue(now); err != nil {
 		return err
@@ -848,7 +894,10 @@ func (x *explorer) rest() {
 	})
 	x.Advance(25 * time.Hour)
 	for range 2 {
-		x.Note(tidy.Job{Service: x.calm.Service, Walks: compared.Walks(), Containers: []tidy.Container{{Name: meet.ContainerChats, Named: x.calm.chats.Named}}}.Run(ctx))
+		x.Note(tidy.Job{
+			Service: x.calm.Service, Walks: compared.Walks(),
+			Containers: []tidy.Container{{Name: meet.ContainerChats, Named: x.calm.chats.Named}},
+		}.Run(ctx))
 		x.Advance(25 * time.Hour)
 	}
 	synctest.Wait()

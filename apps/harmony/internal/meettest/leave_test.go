@@ -27,7 +27,8 @@ func TestLeaving(t *testing.T) {
 	w.Handle(w.Triggers(happens.Settlers()...))
 	event := func(starts time.Duration) string {
 		e, err := happens.NewEvent(ctx, w.Members["admin"], events.Draft{
-			Title: "Concert", Start: w.Clock.Now().Add(starts).Format(time.RFC3339), Category: "concert", Visibility: events.Public, Published: true,
+			Title: "Concert", Start: w.Clock.Now().Add(starts).Format(time.RFC3339), Category: "concert",
+			Visibility: events.Public, Published: true,
 		})
 		require.NoError(t, err)
 		_, _, err = happens.Register(ctx, bob, e.ID, "", "bob")
@@ -70,7 +71,10 @@ func TestLeaving(t *testing.T) {
 	meettest.RequireCode(t, meet.AccountDeleted, err)
 	_, err = w.Login(ctx, "bob@example.com", "not this one at all", meet.Asker{Agent: "test"})
 	meettest.RequireCode(t, meet.InvalidCredentials, err)
-	_, err = w.Register(ctx, meet.Registration{Email: "bob@example.com", Password: password, Name: "b", BirthDate: "2000-01-01", Gender: "male", Language: "en"})
+	_, err = w.Register(ctx, meet.Registration{
+		Email: "bob@example.com", Password: password, Name: "b",
+		BirthDate: "2000-01-01", Gender: "male", Language: "en",
+	})
 	meettest.RequireCode(t, meet.EmailTaken, err)
 	gone := func() {
 		t.Helper()
@@ -101,7 +105,8 @@ func TestLeaving(t *testing.T) {
 	}
 	gone()
 	w.Pump(time.Second)
-	require.Equal(t, []int{0, 1}, []int{count(coming), count(begun)}, "the place at the coming event is free within seconds")
+	require.Equal(t, []int{0, 1}, []int{count(coming), count(begun)},
+		"the place at the coming event is free within seconds")
 	w.Settle()
 	gone()
 
@@ -143,7 +148,8 @@ func TestCrashesOfLeaving(t *testing.T) {
 				require.NoError(t, happens.Create(ctx))
 				w.Handle(w.Triggers(happens.Settlers()...))
 				e, err := happens.NewEvent(ctx, w.Members["admin"], events.Draft{
-					Title: "Concert", Start: w.Clock.Now().Add(time.Hour).Format(time.RFC3339), Category: "concert", Visibility: events.Public, Published: true,
+					Title: "Concert", Start: w.Clock.Now().Add(time.Hour).Format(time.RFC3339), Category: "concert",
+					Visibility: events.Public, Published: true,
 				})
 				require.NoError(t, err)
 				_, _, err = happens.Register(ctx, bob, e.ID, "", "bob")

@@ -16,7 +16,8 @@ import (
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
-	ctx, anna, bob, moderator, admin := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["moderator"], w.Members["admin"]
+	ctx, anna, bob, moderator, admin := t.Context(), w.Members["anna"], w.Members["bob"],
+		w.Members["moderator"], w.Members["admin"]
 	sees := func() bool {
 		_, err := w.Person(ctx, anna, bob.UserID)
 		return err == nil

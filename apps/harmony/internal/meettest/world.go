@@ -79,14 +79,20 @@ func (w *World) store(db table.DB) *rowstore.Store {
 // On returns members over a store and what it needs of time and luck.
 func (w *World) On(store *rowstore.Store, queues queue.Queues, entropy io.Reader) *meet.Service {
 	return meet.New(meet.Config{
-		Store: store, Tables: Tables, Queues: queues, Entropy: entropy, Passwords: password.NewTestHasher(), Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Store: store, Tables: Tables, Queues: queues, Entropy: entropy, Passwords: password.NewTestHasher(),
+		Blobs: w.Blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 }
 
 // A template is a store with members, of which each world has a copy: passwords take long.
 var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
-	w := &World{Clock: repeatable.NewClock(Began), DB: memory.NewTables(), Queues: memory.NewQueues(func() time.Time { return Began }), Blobs: memory.NewBlobs(func() time.Time { return Began })}
-	s := w.On(w.store(w.DB), w.Queues, repeatable.Seeded(0)) // the same ids in every run, by which schedules are in order
+	w := &World{
+		Clock: repeatable.NewClock(Began), DB: memory.NewTables(),
+		Queues: memory.NewQueues(func() time.Time { return Began }),
+		Blobs:  memory.NewBlobs(func() time.Time { return Began }),
+	}
+	// the same ids in every run, by which schedules are in order
+	s := w.On(w.store(w.DB), w.Queues, repeatable.Seeded(0))
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {
@@ -97,7 +103,8 @@ var template = sync.OnceValues(func() (map[string]meet.Claim, *memory.Tables) {
 	claims := map[string]meet.Claim{}
 	for _, name := range []string{"admin", "moderator", "anna", "bob", "carol"} {
 		in, err := s.Register(ctx, meet.Registration{
-			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29", Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
+			Email: name + "@example.com", Password: "tea under seven lamps", Name: name, BirthDate: "2000-02-29",
+			Gender: "female", Language: "en", By: meet.Asker{Agent: "test"},
 		})
 		must(err)
 		claims[name], err = meet.ParseAccess(in.Tokens.Access)

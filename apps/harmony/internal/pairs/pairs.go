@@ -136,9 +136,21 @@ func (p Pair) Lists(in Tables) (all []Listed) {
 				{Name: "CreatedAt", Value: table.FromTicks(at)},
 				{Name: "IsMatch", Value: table.Bool(p.Matched())},
 			}
-			all = append(all, Listed{in.Likes, table.Row{Key: table.Key{Partition: from, Row: rowstore.Descending(table.TimeOf(at)) + "_" + to}, Props: props}})
+			all = append(all, Listed{
+				in.Likes,
+				table.Row{
+					Key:   table.Key{Partition: from, Row: rowstore.Descending(table.TimeOf(at)) + "_" + to},
+					Props: props,
+				},
+			})
 			if !p.Matched() {
-				all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, p.Anonymous[i]), Row: rowstore.Descending(table.TimeOf(at)) + "_" + from}, Props: props}})
+				all = append(all, Listed{
+					in.LikesReceived,
+					table.Row{Key: table.Key{
+						Partition: ReceivedBy(to, p.Anonymous[i]),
+						Row:       rowstore.Descending(table.TimeOf(at)) + "_" + from,
+					}, Props: props},
+				})
 			}
 		}
 		if at := p.Kept[i]; at > 0 {
@@ -148,13 +160,25 @@ func (p Pair) Lists(in Tables) (all []Listed) {
 				{Name: "CreatedAt", Value: table.FromTicks(at)},
 				{Name: "IsMatch", Value: table.Bool(false)},
 			}
-			all = append(all, Listed{in.LikesReceived, table.Row{Key: table.Key{Partition: ReceivedBy(to, true), Row: rowstore.Descending(table.TimeOf(at)) + "_" + from}, Props: props}})
+			all = append(all, Listed{
+				in.LikesReceived,
+				table.Row{Key: table.Key{
+					Partition: ReceivedBy(to, true),
+					Row:       rowstore.Descending(table.TimeOf(at)) + "_" + from,
+				}, Props: props},
+			})
 		}
 		if at := p.Block[i]; at > 0 {
 			props := table.Props{{Name: "CreatedAt", Value: table.FromTicks(at)}}
 			all = append(all,
-				Listed{in.Blocks, table.Row{Key: table.Key{Partition: from, Row: rowstore.Descending(table.TimeOf(at)) + "_" + to}, Props: props}},
-				Listed{in.Blocks, table.Row{Key: table.Key{Partition: to + "_BY", Row: rowstore.Descending(table.TimeOf(at)) + "_" + from}, Props: props}})
+				Listed{in.Blocks, table.Row{
+					Key:   table.Key{Partition: from, Row: rowstore.Descending(table.TimeOf(at)) + "_" + to},
+					Props: props,
+				}},
+				Listed{in.Blocks, table.Row{
+					Key:   table.Key{Partition: to + "_BY", Row: rowstore.Descending(table.TimeOf(at)) + "_" + from},
+					Props: props,
+				}})
 		}
 	}
 	return all

@@ -27,7 +27,10 @@ func (p Pair) Whole(was Pair, in Tables) transact.Transaction {
 	}
 	if p.Matched() != was.Matched() {
 		for side := range p.IDs {
-			t.Put = append(t.Put, transact.Row{Table: in.Matches, Row: p.MatchRow(side, max(p.MatchedAt, was.MatchedAt))})
+			t.Put = append(t.Put, transact.Row{
+				Table: in.Matches,
+				Row:   p.MatchRow(side, max(p.MatchedAt, was.MatchedAt)),
+			})
 		}
 	}
 	return t
@@ -45,5 +48,8 @@ type Day struct {
 
 // Next is the row after another like.
 func (d Day) Next() table.Op {
-	return rowstore.Put(table.Row{Key: d.Key, ETag: d.ETag, Props: table.Props{{Name: "Count", Value: table.Int32(int32(d.Count + 1))}}})
+	return rowstore.Put(table.Row{
+		Key: d.Key, ETag: d.ETag,
+		Props: table.Props{{Name: "Count", Value: table.Int32(int32(d.Count + 1))}},
+	})
 }

@@ -39,7 +39,8 @@ type Member struct {
 func Make(n int) Member {
 	r := rand.New(rand.NewPCG(uint64(n), 10))
 	m := Member{
-		ID: random(r).String(), Name: fmt.Sprint("Member ", n), Gender: rules.Genders[min(r.IntN(20)/9, 2+r.IntN(2))], email: fmt.Sprintf("member%d@example.com", n),
+		ID: random(r).String(), Name: fmt.Sprint("Member ", n), Gender: rules.Genders[min(r.IntN(20)/9, 2+r.IntN(2))],
+		email:       fmt.Sprintf("member%d@example.com", n),
 		BirthDate:   time.Date(1966+r.IntN(42), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC),
 		Preferences: rules.NewPreferences(), Shuffle: fmt.Sprintf("%016x", r.Uint64()),
 	}
@@ -60,7 +61,14 @@ func Make(n int) Member {
 }
 
 // towns are where members live.
-var towns = []rules.Position{{Lat: 557, Lon: 376}, {Lat: 599, Lon: 303}, {Lat: 550, Lon: 829}, {Lat: 568, Lon: 606}, {Lat: 525, Lon: 133}, {Lat: 415, Lon: 449}}
+var towns = []rules.Position{
+	{Lat: 557, Lon: 376},
+	{Lat: 599, Lon: 303},
+	{Lat: 550, Lon: 829},
+	{Lat: 568, Lon: 606},
+	{Lat: 525, Lon: 133},
+	{Lat: 415, Lon: 449},
+}
 
 func random(r *rand.Rand) uuid.UUID {
 	id := uuid.UUID(bytes(r))
@@ -89,10 +97,13 @@ func Fill(ctx context.Context, s *meet.Service, n, parallel int) ([]Member, erro
 func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 	now := s.Now().UTC()
 	u := account.User{
-		ID: m.ID, Email: m.email, Name: m.Name, Gender: m.Gender, BirthDate: m.BirthDate, Position: m.Position, Role: account.Member, Registered: true, Shuffle: m.Shuffle,
-		About: account.About{Bio: "Tea, seven lamps, and every concert since the first one.", Location: "Москва"}, CreatedAt: now, UpdatedAt: now, LastSeen: now,
+		ID: m.ID, Email: m.email, Name: m.Name, Gender: m.Gender, BirthDate: m.BirthDate, Position: m.Position,
+		Role: account.Member, Registered: true, Shuffle: m.Shuffle,
+		About:     account.About{Bio: "Tea, seven lamps, and every concert since the first one.", Location: "Москва"},
+		CreatedAt: now, UpdatedAt: now, LastSeen: now,
 	}
-	g := account.Sessions.Grant(session.Session{User: m.ID, ID: m.ID, CreatedAt: now, Device: "made up"}, m.secret[0], m.secret[1], now)
+	g := account.Sessions.Grant(session.Session{User: m.ID, ID: m.ID, CreatedAt: now, Device: "made up"},
+		m.secret[0], m.secret[1], now)
 	g.AccessEnds = now.Add(24 * time.Hour)
 	m.Access = account.TokensOf(g, now).Access
 	for _, w := range []struct {
@@ -100,9 +111,15 @@ func write(ctx context.Context, s *meet.Service, m Member) (Member, error) {
 		row   table.Row
 	}{
 		{s.Tables.Users, u.Row(now)},
-		{s.Tables.UserEmails, table.Row{Key: account.EmailKey(u.Email), Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}}}},
+		{s.Tables.UserEmails, table.Row{
+			Key:   account.EmailKey(u.Email),
+			Props: table.Props{{Name: "UserId", Value: table.String(u.ID)}},
+		}},
 		{s.Tables.UserPreferences, account.PreferencesRow(u.ID, m.Preferences, account.Daily{}, now)},
-		{s.Tables.Sessions, table.Row{Key: table.Key{Partition: m.ID, Row: m.ID}, Props: session.Columns.Props(&g.Session)}},
+		{s.Tables.Sessions, table.Row{
+			Key:   table.Key{Partition: m.ID, Row: m.ID},
+			Props: session.Columns.Props(&g.Session),
+		}},
 	} {
 		if err := s.Upsert(ctx, w.table, w.row); err != nil {
 			return m, err

@@ -156,7 +156,10 @@ func (s *Service) lookAtTarget(ctx context.Context, c meet.Claim, t *Target) (sn
 			return nil, fault.Coded(fault.Invalid, meet.NotYourself, "name another member")
 		}
 		p, err := s.members.Person(ctx, c, t.UserID)
-		return map[string]string{"name": p.Name, "bio": p.Bio, "location": p.Location, "profileImageUrl": p.ProfileImageURL}, err
+		return map[string]string{
+			"name": p.Name, "bio": p.Bio, "location": p.Location,
+			"profileImageUrl": p.ProfileImageURL,
+		}, err
 	case "image":
 		p, err := s.members.Person(ctx, c, t.UserID)
 		at := slices.IndexFunc(p.Images, func(i meet.Image) bool { return i.ID == t.ImageID })
@@ -199,14 +202,17 @@ func (s *Service) readMessage(ctx context.Context, c meet.Claim, t *Target) (map
 	}
 	for i, m := range all[1:] {
 		by := map[string]string{t.UserID: "author", c.UserID: "reporter"}[m.SenderID]
-		snapshot[fmt.Sprintf("before%d_%s", len(all)-1-i, cmp.Or(by, "other"))] = cmp.Or(m.Content, map[string]string{chat.TypeImage: "[image]"}[m.Type])
+		snapshot[fmt.Sprintf("before%d_%s", len(all)-1-i, cmp.Or(by, "other"))] = cmp.Or(m.Content,
+			map[string]string{chat.TypeImage: "[image]"}[m.Type])
 	}
 	return snapshot, nil
 }
 
 // Report tells staff about something that the caller sees. created reports that the caller has not
 // done so before; the id stays the same.
-func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, text string) (id string, created bool, err error) {
+func (s *Service) Report(ctx context.Context, c meet.Claim, t Target,
+	reason, text string,
+) (id string, created bool, err error) {
 	var b rules.Broken
 	b.OneOf("kind", t.Kind, Kinds, KindUnknown)
 	b.OneOf("reason", reason, Reasons, ReasonUnknown)
@@ -223,8 +229,14 @@ func (s *Service) Report(ctx context.Context, c meet.Claim, t Target, reason, te
 		return "", false, err
 	}
 	now := s.Now().UTC()
-	r := Report{ID: rowstore.Descending(now) + "_" + s.members.NewID(), Target: t, Reason: reason, Text: text, ReporterID: c.UserID, Snapshot: snapshot, CreatedAt: now}
-	by := table.Row{Key: table.Key{Partition: "BY_" + c.UserID, Row: target}, Props: table.Props{{Name: "ReportId", Value: table.String(r.ID)}}}
+	r := Report{
+		ID: rowstore.Descending(now) + "_" + s.members.NewID(), Target: t, Reason: reason, Text: text,
+		ReporterID: c.UserID, Snapshot: snapshot, CreatedAt: now,
+	}
+	by := table.Row{
+		Key:   table.Key{Partition: "BY_" + c.UserID, Row: target},
+		Props: table.Props{{Name: "ReportId", Value: table.String(r.ID)}},
+	}
 	if err := s.Write(ctx, s.tables.Reports, []table.Op{{Kind: table.Insert, Row: by}}); err != nil {
 		was, unread := s.GetRow(ctx, s.tables.Reports, by.Key)
 		switch {

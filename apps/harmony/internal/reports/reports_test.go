@@ -41,7 +41,11 @@ func TestReports(t *testing.T) {
 
 	of := func(t reports.Target) (string, bool, error) { return s.Report(ctx, anna, t, "spam", "Look at this") }
 	var ids []string
-	for _, target := range []reports.Target{{Kind: "reply", TopicID: topic.ID, ReplyID: reply.ID}, {Kind: "topic", TopicID: topic.ID}, {Kind: "user", UserID: bob.UserID}} {
+	for _, target := range []reports.Target{
+		{Kind: "reply", TopicID: topic.ID, ReplyID: reply.ID},
+		{Kind: "topic", TopicID: topic.ID},
+		{Kind: "user", UserID: bob.UserID},
+	} {
 		id, created, err := of(target)
 		require.NoError(t, err)
 		require.True(t, created)
@@ -52,7 +56,8 @@ func TestReports(t *testing.T) {
 		ids = append(ids, id)
 	}
 	for code, target := range map[fault.Code]reports.Target{
-		meet.NotYourself: {Kind: "user", UserID: anna.UserID}, meet.UserNotFound: {Kind: "user", UserID: w.NewID()}, forum.TopicNotFound: {Kind: "topic", TopicID: "x"},
+		meet.NotYourself: {Kind: "user", UserID: anna.UserID}, meet.UserNotFound: {Kind: "user", UserID: w.NewID()},
+		forum.TopicNotFound: {Kind: "topic", TopicID: "x"},
 		forum.ReplyNotFound: {Kind: "reply", TopicID: topic.ID, ReplyID: "!topic"}, "VALIDATION_ERROR": {Kind: "chat"},
 	} {
 		_, _, err := of(target)
@@ -120,9 +125,11 @@ func TestReports(t *testing.T) {
 func TestReportsOfMessagesAndPictures(t *testing.T) {
 	t.Parallel()
 	w := meettest.New(t)
-	ctx, anna, bob, carol, moderator := t.Context(), w.Members["anna"], w.Members["bob"], w.Members["carol"], w.Members["moderator"]
+	ctx, anna, bob, carol, moderator := t.Context(), w.Members["anna"], w.Members["bob"],
+		w.Members["carol"], w.Members["moderator"]
 	happens := events.New(w.Service, meettest.EventTables, meettest.ForumTables)
-	s := reports.New(w.Service, w.AllChats, forum.New(w.Service, happens, meettest.ForumTables), rowstore.DefaultTables[reports.Tables]())
+	s := reports.New(w.Service, w.AllChats, forum.New(w.Service, happens, meettest.ForumTables),
+		rowstore.DefaultTables[reports.Tables]())
 	require.NoError(t, happens.Create(ctx))
 	require.NoError(t, s.Create(ctx))
 	open := false
@@ -170,8 +177,10 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, bob.UserID, r.UserID)
 	require.Equal(t, map[string]string{
-		"content": "message 11", "before1_author": "message 2", "before2_reporter": "message 3", "before3_author": "message 4", "before4_reporter": "message 5", "before5_author": "message 6",
-		"before6_reporter": "message 7", "before7_author": "message 8", "before8_reporter": "message 9", "before9_author": "message 10",
+		"content": "message 11", "before1_author": "message 2", "before2_reporter": "message 3",
+		"before3_author": "message 4", "before4_reporter": "message 5", "before5_author": "message 6",
+		"before6_reporter": "message 7", "before7_author": "message 8", "before8_reporter": "message 9",
+		"before9_author": "message 10",
 	}, r.Snapshot)
 	m, err := w.Messages(ctx, anna, like.ChatID, "", "", 2, nil)
 	require.NoError(t, err)
@@ -181,7 +190,8 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 
 	// In the chat of an event the reporter need not see the author.
 	e, err := happens.NewEvent(ctx, w.Members["admin"], events.Draft{
-		Title: "Concert", Start: w.Clock.Now().Add(time.Hour).Format(time.RFC3339), Category: "concert", Visibility: events.Public, Published: true,
+		Title: "Concert", Start: w.Clock.Now().Add(time.Hour).Format(time.RFC3339), Category: "concert",
+		Visibility: events.Public, Published: true,
 	})
 	require.NoError(t, err)
 	for _, c := range []meet.Claim{anna, carol} {
@@ -190,7 +200,8 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	}
 	said, _, err := w.Send(ctx, carol, chat.OfEvent(e.ID), "Buy this", "")
 	require.NoError(t, err)
-	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: said.ID}, "spam", "")
+	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: said.ID},
+		"spam", "")
 	require.NoError(t, err)
 	r, err = s.Close(ctx, moderator, id, "remove", 0)
 	require.NoError(t, err)
@@ -205,9 +216,11 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	after, _, err := w.Send(ctx, carol, chat.OfEvent(e.ID), "See?", "")
 	require.NoError(t, err)
 	url := chats.ImageURL(chat.OfEvent(e.ID), sent.Message)
-	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: sent.ID}, "illegal", "")
+	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: sent.ID},
+		"illegal", "")
 	require.NoError(t, err)
-	words, _, err := s.Report(ctx, anna, reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: after.ID}, "spam", "")
+	words, _, err := s.Report(ctx, anna,
+		reports.Target{Kind: "message", ChatID: chat.OfEvent(e.ID), MessageID: after.ID}, "spam", "")
 	require.NoError(t, err)
 	_, err = w.SentPicture(ctx, moderator, chat.OfEvent(e.ID), meettest.FileOf(url))
 	require.NoError(t, err)
@@ -221,11 +234,13 @@ func TestReportsOfMessagesAndPictures(t *testing.T) {
 	require.Zero(t, w.Stored(meet.ContainerChats))
 	r, err = s.Close(ctx, moderator, words, "dismiss", 0)
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"content": "See?", "before1_author": "", "before2_author": "[image]"}, r.Snapshot)
+	require.Equal(t, map[string]string{"content": "See?", "before1_author": "", "before2_author": "[image]"},
+		r.Snapshot)
 
 	picture, err := w.AddImage(ctx, bob, bob.UserID, meettest.PNG)
 	require.NoError(t, err)
-	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "image", UserID: bob.UserID, ImageID: picture.ID}, "illegal", "")
+	id, _, err = s.Report(ctx, anna, reports.Target{Kind: "image", UserID: bob.UserID, ImageID: picture.ID},
+		"illegal", "")
 	require.NoError(t, err)
 	r, err = s.Close(ctx, moderator, id, "remove", 0)
 	require.NoError(t, err)
@@ -246,11 +261,13 @@ func TestClosedWhileItIsRead(t *testing.T) {
 	ctx, moderator := t.Context(), w.Members["moderator"]
 	over := func(m *meet.Service) *reports.Service {
 		happens := events.New(m, meettest.EventTables, meettest.ForumTables)
-		return reports.New(m, chats.New(m, happens), forum.New(m, happens, meettest.ForumTables), rowstore.DefaultTables[reports.Tables]())
+		return reports.New(m, chats.New(m, happens), forum.New(m, happens, meettest.ForumTables),
+			rowstore.DefaultTables[reports.Tables]())
 	}
 	s := over(w.Service)
 	require.NoError(t, s.Create(ctx))
-	id, _, err := s.Report(ctx, w.Members["anna"], reports.Target{Kind: "user", UserID: w.Members["bob"].UserID}, "spam", "Look at this")
+	id, _, err := s.Report(ctx, w.Members["anna"], reports.Target{Kind: "user", UserID: w.Members["bob"].UserID},
+		"spam", "Look at this")
 	require.NoError(t, err)
 	db := &between{DB: w.DB, looked: make(chan struct{}), do: func() {
 		_, err := s.Close(ctx, moderator, id, "dismiss", 0)

@@ -60,7 +60,8 @@ const snapshotFor = 180 * 24 * time.Hour
 // Sweep takes snapshots and texts out of reports that were closed long ago, among up to limit rows
 // from a place on. It returns the place where the next sweep begins, "" at the end.
 func (s *Service) Sweep(ctx context.Context, place string, limit int) (string, error) {
-	page, err := s.DB.List(ctx, s.tables.Reports, table.Range{Partition: "REPORT", From: "done_", To: "done_~"}, limit, place)
+	page, err := s.DB.List(ctx, s.tables.Reports, table.Range{Partition: "REPORT", From: "done_", To: "done_~"},
+		limit, place)
 	if err != nil {
 		return "", rowstore.Unavailable(err)
 	}

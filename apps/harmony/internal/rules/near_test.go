@@ -58,7 +58,8 @@ func TestNear(t *testing.T) {
 			require.Equal(t, rules.Within(p, q, c), rules.Within(p, q, c-1))
 			if box, there := rules.BoxAround(p, c); there && rules.Within(p, q, c) {
 				east := math.Mod(float64(q.Lon)+0.5-box.West+7200, 3600)
-				require.True(t, q.Lat >= box.South && q.Lat < box.North && east <= box.Longitudes, "%v %v %d %v", p, q, c, box)
+				require.True(t, q.Lat >= box.South && q.Lat < box.North && east <= box.Longitudes, "%v %v %d %v",
+					p, q, c, box)
 			}
 		}
 		if ok {

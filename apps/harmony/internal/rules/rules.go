@@ -88,7 +88,8 @@ const (
 // MaxDays is how many days a suspension has.
 const MaxDays = 3650
 
-var email = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~` + "`" + `-]+@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
+var email = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~` + "`" +
+	`-]+@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.[a-z][a-z0-9-]*[a-z0-9]$`)
 
 // Email returns an address as it is kept: trimmed and in lower case.
 func (b *Broken) Email(name, s string) string {
@@ -188,7 +189,9 @@ func seen(s string) (code fault.Code, message string) {
 }
 
 // text checks a text, which may not have characters that are bad.
-func (b *Broken) text(name, s string, least, most int, code fault.Code, bad func(rune) bool, check func(string) (fault.Code, string)) string {
+func (b *Broken) text(name, s string, least, most int, code fault.Code, bad func(rune) bool,
+	check func(string) (fault.Code, string),
+) string {
 	s = strings.TrimSpace(norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
 	if strings.ContainsFunc(s, bad) {
 		b.Add(name, ControlCharacter, "leave control characters out", nil)

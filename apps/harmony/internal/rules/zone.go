@@ -90,7 +90,8 @@ func (b *Broken) Moment(name, s string, zone *time.Location) time.Time {
 	case len(all) == 0:
 		b.Add(name, TimeSkipped, "the clocks of "+zone.String()+" are put forward over this time; give another one", s)
 	case len(all) > 1:
-		b.Add(name, TimeTwice, fmt.Sprintf("the clocks of %s show this time twice; give %s or %s", zone, all[0].In(zone).Format(time.RFC3339), all[1].In(zone).Format(time.RFC3339)), s)
+		b.Add(name, TimeTwice, fmt.Sprintf("the clocks of %s show this time twice; give %s or %s", zone,
+			all[0].In(zone).Format(time.RFC3339), all[1].In(zone).Format(time.RFC3339)), s)
 	default:
 		return b.Instant(name, all[0].UTC().Format(time.RFC3339))
 	}

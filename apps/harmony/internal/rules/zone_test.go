@@ -29,8 +29,10 @@ func TestMoments(t *testing.T) {
 		{"Europe/Berlin", "2026-10-25T02:30", []string{"2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"}},
 		{"Europe/Berlin", "2026-10-25T03:00", []string{"2026-10-25T02:00:00Z"}},
 		{"America/New_York", "2026-11-01T01:30", []string{"2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z"}},
-		{"Australia/Lord_Howe", "2026-04-05T01:45", []string{"2026-04-04T14:45:00Z", "2026-04-04T15:15:00Z"}}, // by half an hour
-		{"Pacific/Apia", "2011-12-30T12:00", nil},                                                             // a day that was left out
+		// by half an hour
+		{"Australia/Lord_Howe", "2026-04-05T01:45", []string{"2026-04-04T14:45:00Z", "2026-04-04T15:15:00Z"}},
+		// a day that was left out
+		{"Pacific/Apia", "2011-12-30T12:00", nil},
 		{"Pacific/Kiritimati", "2026-12-31T23:00", []string{"2026-12-31T09:00:00Z"}},
 		{"Africa/Casablanca", "2026-02-15T02:30", []string{"2026-02-15T01:30:00Z", "2026-02-15T02:30:00Z"}},
 	} {
@@ -42,11 +44,17 @@ func TestMoments(t *testing.T) {
 		}
 		require.Equal(t, c.want, got, "%s %s", c.zone, c.clock)
 	}
-	for _, wrong := range []string{"", "2026-12-31", "2026-12-31T20:00:00Z", "2026-02-30T20:00", "2026-12-31 20:00", "2026-12-31T24:00"} {
+	for _, wrong := range []string{
+		"", "2026-12-31", "2026-12-31T20:00:00Z", "2026-02-30T20:00",
+		"2026-12-31 20:00", "2026-12-31T24:00",
+	} {
 		_, ok := rules.Moments(wrong, time.UTC)
 		require.False(t, ok, wrong)
 	}
-	for _, wrong := range []string{"", "Local", "local", "Europe/Mosco", "../etc/passwd", "Europe/../UTC", "/UTC", "UTC+3", "MSK", "europe/moscow"} {
+	for _, wrong := range []string{
+		"", "Local", "local", "Europe/Mosco", "../etc/passwd", "Europe/../UTC", "/UTC",
+		"UTC+3", "MSK", "europe/moscow",
+	} {
 		require.Nil(t, rules.FindZone(wrong), wrong)
 	}
 }
@@ -58,7 +66,8 @@ func TestMoment(t *testing.T) {
 	berlin := rules.FindZone("Europe/Berlin")
 	for text, want := range map[string]fault.Code{
 		"2026-10-25T02:30:00+02:00": "", "2026-10-25T02:30:00Z": "", "2026-10-25T04:30": "",
-		"2026-10-25T02:30": rules.TimeTwice, "2026-03-29T02:30": rules.TimeSkipped, "soon": rules.DateForm, "1812-09-07T05:00": rules.DateForm,
+		"2026-10-25T02:30": rules.TimeTwice, "2026-03-29T02:30": rules.TimeSkipped, "soon": rules.DateForm,
+		"1812-09-07T05:00": rules.DateForm,
 	} {
 		var b rules.Broken
 		at := b.Moment("startDate", text, berlin)

@@ -26,9 +26,10 @@ func (s *Service) SetImage(ctx context.Context, c meet.Claim, id string, file []
 		return Item{}, err
 	}
 	i.UpdatedAt = s.Now().UTC()
-	err = s.Write(ctx, s.tables.StoreItems, []table.Op{{Kind: table.Merge, Row: table.Row{Key: itemKey(id), ETag: table.Any, Props: table.Props{
-		{Name: "ImageUrl", Value: table.String(i.ImageURL)}, {Name: "UpdatedAt", Value: table.Time(i.UpdatedAt)},
-	}}}})
+	err = s.Write(ctx, s.tables.StoreItems,
+		[]table.Op{{Kind: table.Merge, Row: table.Row{Key: itemKey(id), ETag: table.Any, Props: table.Props{
+			{Name: "ImageUrl", Value: table.String(i.ImageURL)}, {Name: "UpdatedAt", Value: table.Time(i.UpdatedAt)},
+		}}}})
 	switch {
 	case rowstore.Overtaken(err):
 		return Item{}, noItem()
@@ -56,7 +57,10 @@ func (s *Service) Named(ctx context.Context, file string) (bool, error) {
 
 // Checks look for the files of pictures.
 func (s *Service) Checks() []meet.Check {
-	return []meet.Check{{Name: "items", Table: s.tables.StoreItems, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-		return s.pictureGallery().Check(ctx, s.tables.StoreItems, row)
-	}}}
+	return []meet.Check{{
+		Name: "items", Table: s.tables.StoreItems,
+		Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+			return s.pictureGallery().Check(ctx, s.tables.StoreItems, row)
+		},
+	}}
 }

@@ -54,7 +54,12 @@ func TestPicture(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "image/jpeg", b.Type)
 	}
-	for _, wrong := range [][2]string{{id, "x.jpg"}, {"x", name}, {w.NewID(), name}, {id, strings.TrimSuffix(name, ".jpg")}} {
+	for _, wrong := range [][2]string{
+		{id, "x.jpg"},
+		{"x", name},
+		{w.NewID(), name},
+		{id, strings.TrimSuffix(name, ".jpg")},
+	} {
 		_, err := s.Picture(ctx, wrong[0], wrong[1])
 		meettest.RequireCode(t, meet.ImageNotFound, err)
 	}
@@ -92,7 +97,10 @@ func TestCrashesOfPicture(t *testing.T) {
 			require.NotEmpty(t, got.ImageURL)
 		}
 		run := func() {
-			require.NoError(t, tidy.Job{Service: w.Service, Containers: []tidy.Container{{Name: gallery.ContainerStore, Named: s.Named}}}.Run(ctx))
+			require.NoError(t, tidy.Job{
+				Service:    w.Service,
+				Containers: []tidy.Container{{Name: gallery.ContainerStore, Named: s.Named}},
+			}.Run(ctx))
 		}
 		before := w.Stored(gallery.ContainerStore)
 		w.Clock.Pass(50 * time.Minute)

@@ -124,8 +124,10 @@ func (i *Item) checkItem() error {
 	if i.Stock < 0 || i.Stock > maxStock {
 		b.Add("stockQuantity", StockRange, "give 0 to 1000000", i.Stock)
 	}
-	if u, err := url.Parse(i.Link); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(i.Link) > maxLink {
-		b.Add("externalPurchaseUrl", LinkForm, "give an address that begins with https:// and has no user, of up to 2000 characters", nil)
+	if u, err := url.Parse(i.Link); err != nil || u.Scheme != "https" || u.Host == "" ||
+		u.User != nil || len(i.Link) > maxLink {
+		b.Add("externalPurchaseUrl", LinkForm,
+			"give an address that begins with https:// and has no user, of up to 2000 characters", nil)
 	}
 	return b.Err()
 }
@@ -204,7 +206,9 @@ func indexAfter(all []Item, order, after string) int {
 	if at := slices.IndexFunc(all, func(i Item) bool { return i.ID == after[:36] }); at >= 0 {
 		return at + 1
 	}
-	at, _ := slices.BinarySearchFunc(all, after[36:], func(i Item, place string) int { return cmp.Compare(i.placeOf(order), place) })
+	at, _ := slices.BinarySearchFunc(all, after[36:], func(i Item, place string) int {
+		return cmp.Compare(i.placeOf(order), place)
+	})
 	return at
 }
 
@@ -239,7 +243,8 @@ func (s *Service) requireAdmin(ctx context.Context, c meet.Claim, read func(cont
 func (s *Service) New(ctx context.Context, c meet.Claim, i Item, key string) (Item, error) {
 	var there []table.Row
 	err := s.requireAdmin(ctx, c, func(ctx context.Context) (err error) {
-		there, _, err = s.Budget().Rows(ctx, s.tables.StoreItems, table.Range{Partition: itemRows, Select: []string{"CreatedAt"}}, rowstore.MaxScan)
+		there, _, err = s.Budget().Rows(ctx, s.tables.StoreItems,
+			table.Range{Partition: itemRows, Select: []string{"CreatedAt"}}, rowstore.MaxScan)
 		return err
 	})
 	if err != nil {
@@ -252,7 +257,8 @@ func (s *Service) New(ctx context.Context, c meet.Claim, i Item, key string) (It
 	if err != nil {
 		return Item{}, err
 	}
-	if slices.ContainsFunc(there, func(row table.Row) bool { return row.Key == itemKey(id) }) { // the request comes again
+	// the request comes again
+	if slices.ContainsFunc(there, func(row table.Row) bool { return row.Key == itemKey(id) }) {
 		row, err := s.GetRow(ctx, s.tables.StoreItems, itemKey(id))
 		if err != nil {
 			return Item{}, err
@@ -262,7 +268,8 @@ func (s *Service) New(ctx context.Context, c meet.Claim, i Item, key string) (It
 		}
 	}
 	if len(there) >= maxItems {
-		return Item{}, fault.Coded(fault.Conflict, TooManyItems, "there are 1,000 items, the most that there may be; delete one first")
+		return Item{}, fault.Coded(fault.Conflict, TooManyItems,
+			"there are 1,000 items, the most that there may be; delete one first")
 	}
 	i.ID, i.CreatedAt = id, s.Now().UTC()
 	i.UpdatedAt = i.CreatedAt

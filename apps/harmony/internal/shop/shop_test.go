@@ -17,7 +17,10 @@ import (
 )
 
 func item(title string) shop.Item {
-	return shop.Item{Title: title, Price: &rules.Price{Minor: 250_000, Currency: "RUB"}, Category: "music", Stock: 3, Available: true, Link: "https://shop.example.com/lp"}
+	return shop.Item{
+		Title: title, Price: &rules.Price{Minor: 250_000, Currency: "RUB"}, Category: "music", Stock: 3,
+		Available: true, Link: "https://shop.example.com/lp",
+	}
 }
 
 // TestItems: admins make, change and delete items, and everybody sees them, by their titles, each
@@ -71,8 +74,12 @@ func TestItems(t *testing.T) {
 		meettest.RequireCode(t, shop.ItemNotFound, s.Delete(ctx, admin, id))
 	}
 	for name, spoil := range map[string]func(*shop.Item){
-		"title": func(i *shop.Item) { i.Title = " " }, "price": func(i *shop.Item) { i.Price = nil }, "category": func(i *shop.Item) { i.Category = "Music" },
-		"stockQuantity": func(i *shop.Item) { i.Stock = -1 }, "externalPurchaseUrl": func(i *shop.Item) { i.Link = "https://anna:x@example.com" },
+		"title": func(i *shop.Item) { i.Title = " " }, "price": func(i *shop.Item) {
+			i.Price = nil
+		}, "category": func(i *shop.Item) { i.Category = "Music" },
+		"stockQuantity": func(i *shop.Item) { i.Stock = -1 }, "externalPurchaseUrl": func(i *shop.Item) {
+			i.Link = "https://anna:x@example.com"
+		},
 	} {
 		broken := item("LP")
 		spoil(&broken)
@@ -88,7 +95,8 @@ func TestItems(t *testing.T) {
 		require.Equal(t, fault.Invalid, fault.Of(err), link)
 	}
 	for n := range 1000 - 8 {
-		_, err := w.DB.Write(ctx, "StoreItems", table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "STORE", Row: fmt.Sprint(n)}}})
+		_, err := w.DB.Write(ctx, "StoreItems",
+			table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: "STORE", Row: fmt.Sprint(n)}}})
 		require.NoError(t, err)
 	}
 	_, err = s.New(ctx, admin, item("One too many"), "")

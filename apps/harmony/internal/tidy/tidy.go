@@ -57,7 +57,10 @@ type Job struct {
 
 // Trigger returns the timer.
 func (j Job) Trigger() function.Trigger {
-	return function.Trigger{Name: Name, Schedule: "0 */10 * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) }}
+	return function.Trigger{
+		Name: Name, Schedule: "0 */10 * * * *",
+		Run: func(ctx context.Context, _ function.Invocation) error { return j.Run(ctx) },
+	}
 }
 
 // A Walk goes through the things of one kind. Step tidies up to limit of them from a place on, ""
@@ -111,7 +114,10 @@ func (j Job) walk(ctx context.Context, w Walk, until time.Time) error {
 		if failed != nil {
 			next = "" // a place that the storage does not know any more must not stop all runs
 		}
-		kept := table.Row{Key: key, Props: table.Props{{Name: "Place", Value: table.String(next)}, {Name: "UpdatedAt", Value: table.Time(j.Now())}}}
+		kept := table.Row{Key: key, Props: table.Props{
+			{Name: "Place", Value: table.String(next)},
+			{Name: "UpdatedAt", Value: table.Time(j.Now())},
+		}}
 		tooMany := (*tooManyError)(nil)
 		if errors.As(failed, &tooMany) {
 			kept.Props = append(kept.Props, table.Prop{Name: "RestsUntil", Value: table.Time(j.Now().Add(restFor))})
@@ -164,7 +170,8 @@ func (j Job) files(c Container) Walk {
 			if taken >= max(fewFiles, seen/shareFiles) {
 				return "", &tooManyError{c.Name, taken}
 			}
-			if err := j.move(ctx, blobAt{c.Name, item.Name}, blobAt{meet.ContainerRemoved, c.Name + "/" + item.Name}); err != nil {
+			if err := j.move(ctx, blobAt{c.Name, item.Name},
+				blobAt{meet.ContainerRemoved, c.Name + "/" + item.Name}); err != nil {
 				return "", err
 			}
 			taken++
@@ -211,36 +218,40 @@ func (j Job) move(ctx context.Context, from, to blobAt) error {
 // removed returns the walk through the files that were taken out: those that a row names are put
 // back, and those that have lain for a week go for good.
 func (j Job) removed(all []Container) Walk {
-	return Walk{Name: "files " + meet.ContainerRemoved, Step: func(ctx context.Context, place string, limit int) (string, error) {
-		page, err := j.Blobs.List(ctx, meet.ContainerRemoved, "", limit, place)
-		if err != nil {
-			return "", err
-		}
-		for _, item := range page.Items {
-			container, name, _ := strings.Cut(item.Name, "/")
-			at := slices.IndexFunc(all, func(c Container) bool { return c.Name == container })
-			if at < 0 {
-				continue // it is of another program
-			}
-			is, err := all[at].Named(ctx, name)
-			switch {
-			case err != nil:
-			case is:
-				if err = j.move(ctx, blobAt{meet.ContainerRemoved, item.Name}, blobAt{container, name}); err != nil {
-					return "", err
-				}
-				if is, err = all[at].Named(ctx, name); err == nil && !is { // it was deleted meanwhile
-					err = j.Blobs.Delete(ctx, container, name)
-				}
-			case j.Now().Sub(item.Stored) >= keepFor:
-				err = j.Blobs.Delete(ctx, meet.ContainerRemoved, item.Name)
-			}
+	return Walk{
+		Name: "files " + meet.ContainerRemoved,
+		Step: func(ctx context.Context, place string, limit int) (string, error) {
+			page, err := j.Blobs.List(ctx, meet.ContainerRemoved, "", limit, place)
 			if err != nil {
 				return "", err
 			}
-		}
-		return page.Next, nil
-	}}
+			for _, item := range page.Items {
+				container, name, _ := strings.Cut(item.Name, "/")
+				at := slices.IndexFunc(all, func(c Container) bool { return c.Name == container })
+				if at < 0 {
+					continue // it is of another program
+				}
+				is, err := all[at].Named(ctx, name)
+				switch {
+				case err != nil:
+				case is:
+					if err = j.move(ctx, blobAt{meet.ContainerRemoved, item.Name},
+						blobAt{container, name}); err != nil {
+						return "", err
+					}
+					if is, err = all[at].Named(ctx, name); err == nil && !is { // it was deleted meanwhile
+						err = j.Blobs.Delete(ctx, container, name)
+					}
+				case j.Now().Sub(item.Stored) >= keepFor:
+					err = j.Blobs.Delete(ctx, meet.ContainerRemoved, item.Name)
+				}
+				if err != nil {
+					return "", err
+				}
+			}
+			return page.Next, nil
+		},
+	}
 }
 
 // named reports whether a member has the picture of a file.

@@ -39,18 +39,24 @@ func TestTidy(t *testing.T) {
 			Random: func(time.Duration) time.Duration { return 0 },
 		},
 		Tables: rowstore.DefaultTables[meet.Tables](),
-		Queues: memory.NewQueues(now), Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: blobs, Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
+		Queues: memory.NewQueues(now), Entropy: rand.Reader, Passwords: password.NewHasher(), Blobs: blobs,
+		Pictures: picture.NewMaker(), LikesADay: 200, EraseAfter: 30 * 24 * time.Hour,
 	})
 	require.NoError(t, s.Create(ctx))
 	job := tidy.Job{Service: s}
 
 	insert := func(name, partition, row string, props ...table.Prop) {
-		require.NoError(t, s.Write(ctx, name, []table.Op{{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: partition, Row: row}, Props: props}}}))
+		require.NoError(t, s.Write(ctx, name,
+			[]table.Op{{
+				Kind: table.Insert,
+				Row:  table.Row{Key: table.Key{Partition: partition, Row: row}, Props: props},
+			}}))
 	}
 	at := func(name string) table.Prop { return table.Prop{Name: name, Value: table.Time(now())} }
 	out := func(is bool) table.Prop { return table.Prop{Name: "IsOut", Value: table.Bool(is)} }
 	for n := range 450 {
-		user, image := fmt.Sprintf("%08d-0000-0000-0000-000000000000", n), fmt.Sprintf("%08d-0000-0000-0000-000000000001", n)
+		user, image := fmt.Sprintf("%08d-0000-0000-0000-000000000000", n),
+			fmt.Sprintf("%08d-0000-0000-0000-000000000001", n)
 		for _, ending := range []string{".jpg", "_320.jpg"} {
 			require.NoError(t, blobs.Put(ctx, meet.ContainerProfiles, user+"/"+image+ending, []byte("x")))
 		}
@@ -94,7 +100,14 @@ func TestTidy(t *testing.T) {
 	}
 
 	// A place that the storage does not know any more begins anew.
-	require.NoError(t, s.Write(ctx, "State", []table.Op{{Kind: table.Upsert, Row: table.Row{Key: table.Key{Partition: tidy.Name, Row: "decks"}, Props: table.Props{{Name: "Place", Value: table.String("no place")}}}}}))
+	require.NoError(t, s.Write(ctx, "State",
+		[]table.Op{{
+			Kind: table.Upsert,
+			Row: table.Row{
+				Key:   table.Key{Partition: tidy.Name, Row: "decks"},
+				Props: table.Props{{Name: "Place", Value: table.String("no place")}},
+			},
+		}}))
 	_ = job.Run(ctx)
 	require.NoError(t, job.Run(ctx))
 }
@@ -105,7 +118,8 @@ func TestTidy(t *testing.T) {
 func TestRowsThatAreMissing(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), meettest.New(t)
-	job, users := tidy.Job{Service: w.Service}, []string{"00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"}
+	job, users := tidy.Job{Service: w.Service},
+		[]string{"00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"}
 	image := func(n int) string { return fmt.Sprintf("%08d-0000-0000-0000-000000000001", n) }
 	row := func(kind table.Kind, n int) {
 		op := table.Op{Kind: kind, Row: table.Row{Key: table.Key{Partition: users[n%2], Row: image(n)}}}
@@ -116,7 +130,8 @@ func TestRowsThatAreMissing(t *testing.T) {
 	}
 	for n := range 100 {
 		for _, ending := range []string{".jpg", "_320.jpg"} {
-			require.NoError(t, w.Blobs.Put(ctx, meet.ContainerProfiles, users[n%2]+"/"+image(n)+ending, []byte(image(n)+ending)))
+			require.NoError(t, w.Blobs.Put(ctx, meet.ContainerProfiles,
+				users[n%2]+"/"+image(n)+ending, []byte(image(n)+ending)))
 		}
 	}
 	count := func(container string) int {
@@ -209,7 +224,8 @@ func TestDeletedWhileTakenOut(t *testing.T) {
 			begin := meet.ContainerProfiles
 			if moved.inserted {
 				begin = meet.ContainerRemoved
-				require.NoError(t, w.Service.Write(ctx, "UserImages", []table.Op{{Kind: table.Insert, Row: table.Row{Key: row.Key}}}))
+				require.NoError(t, w.Service.Write(ctx, "UserImages",
+					[]table.Op{{Kind: table.Insert, Row: table.Row{Key: row.Key}}}))
 			}
 			require.NoError(t, w.Blobs.Put(ctx, begin, at(begin), []byte("x")))
 			w.Clock.Pass(2 * time.Hour)

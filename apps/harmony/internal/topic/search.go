@@ -24,7 +24,9 @@ func wordsOf(text string) []string {
 		}
 		return unicode.ToLower(r)
 	}, norm.NFKD.String(text))
-	all := strings.FieldsFunc(norm.NFKC.String(folded), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	all := strings.FieldsFunc(norm.NFKC.String(folded), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	for i, word := range all {
 		at := 0
 		for n := range word {

@@ -143,17 +143,26 @@ func (t Topic) Lists() []table.Row {
 	}
 	author := table.Prop{Name: "AuthorId", Value: table.String(t.AuthorID)}
 	rows := []table.Row{{
-		Key:   table.Key{Partition: List(t.SectionID), Row: fmt.Sprintf("%d_%s_%s_%d", pinned, rowstore.Descending(t.LastActivity), t.ID, t.Moves)},
+		Key: table.Key{
+			Partition: List(t.SectionID),
+			Row:       fmt.Sprintf("%d_%s_%s_%d", pinned, rowstore.Descending(t.LastActivity), t.ID, t.Moves),
+		},
 		Props: table.Props{author},
 	}}
 	if t.EventID() == "" {
-		rows = append(rows, table.Row{Key: t.searchKey(), Props: table.Props{author, {Name: "Words", Value: table.String(t.words())}}})
+		rows = append(rows, table.Row{
+			Key:   t.searchKey(),
+			Props: table.Props{author, {Name: "Words", Value: table.String(t.words())}},
+		})
 	}
 	return rows
 }
 
 func (t Topic) searchKey() table.Key {
-	return table.Key{Partition: SearchList, Row: fmt.Sprintf("s_%s_%s_%d", rowstore.Descending(t.CreatedAt), t.ID, t.Texts)}
+	return table.Key{
+		Partition: SearchList,
+		Row:       fmt.Sprintf("s_%s_%s_%d", rowstore.Descending(t.CreatedAt), t.ID, t.Texts),
+	}
 }
 
 // Holds reports whether a list row follows from a topic.
@@ -161,7 +170,10 @@ func (t Topic) Holds(key table.Key) bool {
 	if key.Partition == SearchList { // without its words, which take a while
 		return !t.Deleted && t.EventID() == "" && t.searchKey() == key
 	}
-	lists := Topic{ID: t.ID, SectionID: t.SectionID, Pinned: t.Pinned, LastActivity: t.LastActivity, Moves: t.Moves, Deleted: t.Deleted}.Lists()
+	lists := Topic{
+		ID: t.ID, SectionID: t.SectionID, Pinned: t.Pinned, LastActivity: t.LastActivity,
+		Moves: t.Moves, Deleted: t.Deleted,
+	}.Lists()
 	return len(lists) > 0 && lists[0].Key == key
 }
 
@@ -177,11 +189,13 @@ const maxTitle = 100
 func OfEvent(event, title, author string, now time.Time) []Topic {
 	all := make([]Topic, 0, 2)
 	for _, one := range []struct{ name, visibility, title string }{
-		{"talk", Public, cut(title, maxTitle)}, {"attendees", AttendeesOnly, cut(title, maxTitle-len([]rune(forAttendees))) + forAttendees},
+		{"talk", Public, cut(title, maxTitle)},
+		{"attendees", AttendeesOnly, cut(title, maxTitle-len([]rune(forAttendees))) + forAttendees},
 	} {
 		sum := sha256.Sum256([]byte("topic|" + one.name + "|" + event))
 		all = append(all, Topic{
-			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: one.title, AuthorID: author, Visibility: one.visibility,
+			ID: uuid.UUID(sum[:16]).String(), SectionID: Section(event), Title: one.title,
+			AuthorID: author, Visibility: one.visibility,
 			CreatedAt: now, UpdatedAt: now, LastActivity: Activity(now),
 		})
 	}

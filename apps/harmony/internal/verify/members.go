@@ -23,13 +23,16 @@ func (s Store) members() []meet.Check {
 		return meet.Check{Name: "list " + name, Table: name, Range: table.Range{To: "DAY_"}, Look: s.listed(name)}
 	}
 	owned := func(name string) meet.Check {
-		return meet.Check{Name: "owner " + name, Table: name, Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-			u, err := s.Account(ctx, row.Partition)
-			if err != nil || u != nil {
-				return nil, err
-			}
-			return s.Refused(name, row.Key), nil
-		}}
+		return meet.Check{
+			Name: "owner " + name, Table: name,
+			Look: func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
+				u, err := s.Account(ctx, row.Partition)
+				if err != nil || u != nil {
+					return nil, err
+				}
+				return s.Refused(name, row.Key), nil
+			},
+		}
 	}
 	return []meet.Check{
 		{Name: "accounts", Table: t.Users, Look: s.user},
@@ -64,7 +67,10 @@ func (s Store) user(ctx context.Context, row table.Row) (found []meet.Finding, e
 	if email == nil || email.Props.Get("UserId").Str() != u.ID {
 		found = says(s.Tables.Users, row.Key, "its address leads to another account, or to none")
 	}
-	for name, key := range map[string]table.Key{s.Tables.UserPreferences: account.PreferencesKey(u.ID), s.Tables.UserSettings: account.SettingsKey(u.ID)} {
+	for name, key := range map[string]table.Key{
+		s.Tables.UserPreferences: account.PreferencesKey(u.ID),
+		s.Tables.UserSettings:    account.SettingsKey(u.ID),
+	} {
 		some, err := s.Missing(ctx, name, key, mend)
 		if err != nil {
 			return nil, err
@@ -78,11 +84,15 @@ func (s Store) user(ctx context.Context, row table.Row) (found []meet.Finding, e
 	all := account.ParseImages(u.ID, rows)
 	for _, head := range rows {
 		if head.Key.Row == account.ImagesHead && int(head.Props.Get("Count").Int()) != len(all.All) {
-			found = append(found, says(s.Tables.UserImages, head.Key, "it counts another number of pictures than there are")...)
+			found = append(found, says(s.Tables.UserImages, head.Key,
+				"it counts another number of pictures than there are")...)
 		}
 	}
 	if u.ProfileImageURL != all.First() {
-		found = append(found, meet.Finding{Table: s.Tables.Users, Key: row.Key, Says: "it does not show the first picture", Mend: mend})
+		found = append(found, meet.Finding{
+			Table: s.Tables.Users, Key: row.Key,
+			Says: "it does not show the first picture", Mend: mend,
+		})
 	}
 	e, err := s.entry(ctx, u)
 	if err != nil || e.Out {
@@ -94,7 +104,10 @@ func (s Store) user(ctx context.Context, row table.Row) (found []meet.Finding, e
 			return nil, err
 		}
 		if in == nil || !e.Is(*in) {
-			found = append(found, meet.Finding{Table: s.Tables.Deck, Key: key, Says: "it is missing, or not as the member is", Mend: mend})
+			found = append(found, meet.Finding{
+				Table: s.Tables.Deck, Key: key,
+				Says: "it is missing, or not as the member is", Mend: mend,
+			})
 		}
 	}
 	return found, nil
@@ -130,11 +143,14 @@ func (s Store) address(ctx context.Context, row table.Row) ([]meet.Finding, erro
 
 // picture looks for the files of a picture.
 func (s Store) picture(ctx context.Context, row table.Row) ([]meet.Finding, error) {
-	return s.missingFiles(ctx, s.Tables.UserImages, row.Key, meet.ContainerProfiles, account.Image{ID: row.Key.Row, UserID: row.Partition}.Blobs())
+	return s.missingFiles(ctx, s.Tables.UserImages, row.Key, meet.ContainerProfiles,
+		account.Image{ID: row.Key.Row, UserID: row.Partition}.Blobs())
 }
 
 // missingFiles looks for the files of the picture of a row.
-func (s Store) missingFiles(ctx context.Context, name string, key table.Key, container string, files []string) (found []meet.Finding, err error) {
+func (s Store) missingFiles(ctx context.Context, name string, key table.Key, container string,
+	files []string,
+) (found []meet.Finding, err error) {
 	for _, file := range files {
 		_, err := s.Blobs.Get(ctx, container, file)
 		if errors.Is(err, blob.ErrNotFound) {
@@ -168,15 +184,19 @@ func (s Store) inDeck(ctx context.Context, row table.Row) ([]meet.Finding, error
 		}
 	}
 	// It is taken out as it was read: a writer who has come meanwhile knows better.
-	return []meet.Finding{{Table: s.Tables.Deck, Key: row.Key, Says: "the member must not be here", Mend: func(ctx context.Context) error {
-		err := s.Write(ctx, s.Tables.Deck, []table.Op{{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: row.ETag, Props: table.Props{
-			{Name: "IsOut", Value: table.Bool(true)}, {Name: "UpdatedAt", Value: table.Time(s.Now())},
-		}}}})
-		if rowstore.Overtaken(err) {
-			return nil
-		}
-		return err
-	}}}, nil
+	return []meet.Finding{{
+		Table: s.Tables.Deck, Key: row.Key, Says: "the member must not be here",
+		Mend: func(ctx context.Context) error {
+			err := s.Write(ctx, s.Tables.Deck,
+				[]table.Op{{Kind: table.Merge, Row: table.Row{Key: row.Key, ETag: row.ETag, Props: table.Props{
+					{Name: "IsOut", Value: table.Bool(true)}, {Name: "UpdatedAt", Value: table.Time(s.Now())},
+				}}}})
+			if rowstore.Overtaken(err) {
+				return nil
+			}
+			return err
+		},
+	}}, nil
 }
 
 // pair holds what must be true of a pair, and compares the lists with it.
@@ -199,15 +219,19 @@ func (s Store) pair(ctx context.Context, row table.Row) (found []meet.Finding, e
 			return nil, err
 		}
 		if is == nil || !same(*is, l.Row) {
-			found = append(found, meet.Finding{Table: l.Table, Key: l.Row.Key, Says: "it is missing, or not as the pair says", Mend: func(ctx context.Context) error {
-				if is != nil {
-					err := s.Write(ctx, l.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: is.Key, ETag: is.ETag}}})
-					if err != nil && !rowstore.Overtaken(err) {
-						return err
+			found = append(found, meet.Finding{
+				Table: l.Table, Key: l.Row.Key,
+				Says: "it is missing, or not as the pair says", Mend: func(ctx context.Context) error {
+					if is != nil {
+						err := s.Write(ctx, l.Table,
+							[]table.Op{{Kind: table.Delete, Row: table.Row{Key: is.Key, ETag: is.ETag}}})
+						if err != nil && !rowstore.Overtaken(err) {
+							return err
+						}
 					}
-				}
-				return mend(ctx)
-			}})
+					return mend(ctx)
+				},
+			})
 		}
 	}
 	if p.MatchNumber == 0 {
@@ -258,7 +282,8 @@ func (s Store) read(ctx context.Context, a, b string) (pairs.Pair, error) {
 func (s Store) listed(name string) func(context.Context, table.Row) ([]meet.Finding, error) {
 	return func(ctx context.Context, row table.Row) ([]meet.Finding, error) {
 		owner := strings.TrimSuffix(strings.TrimSuffix(row.Partition, "_ANON"), "_BY")
-		if row.Partition == pairs.ReceivedBy(owner, true) && strings.HasSuffix(row.Key.Row, "_") { // a secret like of a member who was erased
+		// a secret like of a member who was erased
+		if row.Partition == pairs.ReceivedBy(owner, true) && strings.HasSuffix(row.Key.Row, "_") {
 			return nil, nil
 		}
 		p, err := s.read(ctx, owner, row.Key.Row[strings.LastIndexByte(row.Key.Row, '_')+1:])
@@ -289,17 +314,21 @@ func (s Store) match(ctx context.Context, row table.Row) ([]meet.Finding, error)
 		at = table.Ticks(row.Props.Get("CreatedAt").Time())
 	}
 	want := p.MatchRow(p.Side(row.Partition), at)
-	if row.Props.Get("IsActive").Bool() == p.Matched() && row.Props.Get("ChatId").Str() == p.ChatID() && (!p.Matched() || table.Ticks(row.Props.Get("CreatedAt").Time()) == at) {
+	if row.Props.Get("IsActive").Bool() == p.Matched() && row.Props.Get("ChatId").Str() == p.ChatID() &&
+		(!p.Matched() || table.Ticks(row.Props.Get("CreatedAt").Time()) == at) {
 		return nil, nil
 	}
-	return []meet.Finding{{Table: s.Tables.Matches, Key: row.Key, Says: "it is not as the pair says", Mend: func(ctx context.Context) error {
-		want.ETag = row.ETag
-		err := s.Write(ctx, s.Tables.Matches, []table.Op{{Kind: table.Replace, Row: want}})
-		if rowstore.Overtaken(err) {
-			return nil
-		}
-		return err
-	}}}, nil
+	return []meet.Finding{{
+		Table: s.Tables.Matches, Key: row.Key, Says: "it is not as the pair says",
+		Mend: func(ctx context.Context) error {
+			want.ETag = row.ETag
+			err := s.Write(ctx, s.Tables.Matches, []table.Op{{Kind: table.Replace, Row: want}})
+			if rowstore.Overtaken(err) {
+				return nil
+			}
+			return err
+		},
+	}}, nil
 }
 
 // numbers compares the head of a chat with its messages.
@@ -320,7 +349,8 @@ func (s Store) sentPicture(ctx context.Context, row table.Row) ([]meet.Finding, 
 	if wrong != "" {
 		return says(s.Tables.Messages, row.Key, wrong), nil
 	}
-	return s.missingFiles(ctx, s.Tables.Messages, row.Key, meet.ContainerChats, account.Image{ID: image, UserID: row.Partition}.Blobs())
+	return s.missingFiles(ctx, s.Tables.Messages, row.Key, meet.ContainerChats,
+		account.Image{ID: image, UserID: row.Partition}.Blobs())
 }
 
 // userChat looks whether a row in the list of chats is of a chat that the member takes part in.

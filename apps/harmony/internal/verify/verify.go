@@ -28,26 +28,32 @@ func (s Store) all() []meet.Check { return append(s.members(), s.Checks...) }
 // Walks are the checks as walks of tidy, which mend the rows that they find, once a day each.
 func (s Store) Walks() (all []tidy.Walk) {
 	for _, c := range s.all() {
-		all = append(all, tidy.Walk{Name: c.Name, Every: 24 * time.Hour, Step: func(ctx context.Context, place string, limit int) (string, error) {
-			page, found, _, err := s.look(ctx, c, place, limit)
-			var failures rowstore.Failures
-			failures.Record(err)
-			for _, f := range found {
-				if f.Mend == nil {
-					s.Log.WarnContext(ctx, "a row is not as the truth says, and a person must decide: run verify", slog.String("table", f.Table), slog.String("says", f.Says))
-				} else if !failures.Record(f.Mend(ctx)) {
-					break
+		all = append(all, tidy.Walk{
+			Name: c.Name, Every: 24 * time.Hour,
+			Step: func(ctx context.Context, place string, limit int) (string, error) {
+				page, found, _, err := s.look(ctx, c, place, limit)
+				var failures rowstore.Failures
+				failures.Record(err)
+				for _, f := range found {
+					if f.Mend == nil {
+						s.Log.WarnContext(ctx, "a row is not as the truth says, and a person must decide: run verify",
+							slog.String("table", f.Table), slog.String("says", f.Says))
+					} else if !failures.Record(f.Mend(ctx)) {
+						break
+					}
 				}
-			}
-			return page, failures.Join()
-		}})
+				return page, failures.Join()
+			},
+		})
 	}
 	return all
 }
 
 // look makes a check of a slice of rows, and returns the place where the next slice begins, and how
 // many rows there were.
-func (s Store) look(ctx context.Context, c meet.Check, place string, limit int) (next string, found []meet.Finding, rows int, err error) {
+func (s Store) look(ctx context.Context, c meet.Check, place string,
+	limit int,
+) (next string, found []meet.Finding, rows int, err error) {
 	page, err := s.DB.List(ctx, c.Table, c.Range, limit, place)
 	if err != nil {
 		return "", nil, 0, rowstore.Unavailable(err)

@@ -34,7 +34,10 @@ type world struct {
 // over returns the rooms over a service.
 func over(w *meettest.World, s *meet.Service) *world {
 	happens := events.New(s, meettest.EventTables, meettest.ForumTables)
-	return &world{w, happens, forum.New(s, happens, meettest.ForumTables), blog.New(s, rowstore.DefaultTables[blog.Tables]())}
+	return &world{
+		w, happens, forum.New(s, happens, meettest.ForumTables),
+		blog.New(s, rowstore.DefaultTables[blog.Tables]()),
+	}
 }
 
 func newWorld(w *meettest.World) *world {
@@ -75,12 +78,15 @@ func copied(t *testing.T, from, to blob.Store) {
 // live has members leave rows of every kind.
 func live(t *testing.T, w *world) {
 	t.Helper()
-	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"], w.Members["bob"], w.Members["carol"]
+	ctx, admin, anna, bob, carol := t.Context(), w.Members["admin"], w.Members["anna"],
+		w.Members["bob"], w.Members["carol"]
 	must := func(_ any, err error) {
 		t.Helper()
 		require.NoError(t, err)
 	}
-	must(w.SetProfile(ctx, anna, anna.UserID, meet.Profile{Name: "Anna", Gender: "female", Lat: 55, Lon: 37, Located: true}, func(string) bool { return true }))
+	must(w.SetProfile(ctx, anna, anna.UserID,
+		meet.Profile{Name: "Anna", Gender: "female", Lat: 55, Lon: 37, Located: true},
+		func(string) bool { return true }))
 	must(w.AddImage(ctx, anna, anna.UserID, meettest.PNG))
 	must(w.AddImage(ctx, anna, anna.UserID, meettest.PNG))
 	no, yes := false, true
@@ -109,7 +115,8 @@ func live(t *testing.T, w *world) {
 	}
 	places := 2
 	e, err := w.events.NewEvent(ctx, admin, events.Draft{
-		Title: "Concert", Start: w.Clock.Now().Add(1000 * time.Hour).Format(time.RFC3339), Category: "concert", Capacity: &places, Visibility: events.SecretTeaser, Published: true,
+		Title: "Concert", Start: w.Clock.Now().Add(1000 * time.Hour).Format(time.RFC3339), Category: "concert",
+		Capacity: &places, Visibility: events.SecretTeaser, Published: true,
 	})
 	must(e, err)
 	must(w.events.NewInvite(ctx, admin, e.ID, events.InviteDraft{Code: "aloe-1"}))
@@ -126,7 +133,8 @@ func live(t *testing.T, w *world) {
 	topic, err := w.forum.NewTopic(ctx, anna, "music", "A topic", "Enough content", "")
 	must(topic, err)
 	must(w.forum.Reply(ctx, bob, topic.ID, "A reply", ""))
-	must(w.blog.NewPost(ctx, admin, blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true}))
+	must(w.blog.NewPost(ctx, admin,
+		blog.Draft{Title: "A post", Content: "A text", Tags: []string{"album"}, Published: true}))
 	w.Settle()
 }
 
@@ -153,69 +161,125 @@ func TestVerify(t *testing.T) {
 		named  string // the table of the row that is named
 		mended bool
 	}{
-		"a like sent is gone":                        {gone("Likes", "_"), "Likes", true},
-		"a like says it is no match":                 {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
-		"a like says it is a match":                  {set("Likes", "lonely", flag("IsMatch", true)), "Likes", true},
-		"a like of nobody":                           {set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true},
-		"a like received is gone":                    {gone("LikesReceived", "_"), "LikesReceived", true},
-		"a secret like received is gone":             {gone("LikesReceived", "_ANON"), "LikesReceived", true},
-		"a like received of nobody":                  {set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true},
-		"a block is gone":                            {gone("Blocks", "_"), "Blocks", true},
-		"a block of nobody":                          {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
-		"a match is gone":                            {gone("Matches", "true"), "Matches", true},
-		"a match is ended":                           {set("Matches", "true", flag("IsActive", false)), "Matches", true},
-		"an ended match is there":                    {set("Matches", "false", flag("IsActive", true)), "Matches", true},
-		"a match of nobody":                          {set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true},
-		"both like, and match not":                   {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
-		"they match, and one likes not":              {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
-		"a block and likes":                          {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
-		"a chat is closed":                           {set("Messages", "open", flag("IsOpen", false)), "Messages", true},
-		"a chat has no head":                         {gone("Messages", "open"), "Messages", true},
-		"a chat is in no table":                      {gone("Chats", "CHAT_"), "Chats", true},
-		"a chat is in no list":                       {gone("UserChats", "of two"), "UserChats", true},
-		"a chat of an event is closed":               {set("Messages", "talk", flag("IsOpen", false)), "Messages", true},
-		"a chat of an event has no head":             {gone("Messages", "talk"), "Messages", true},
-		"a chat of an event is in no list":           {gone("UserChats", "hears"), "UserChats", true},
-		"a list has a chat of an event that is none": {set("UserChats", id+" / "+id, word("EventId", id)), "UserChats", false},
-		"a chat counts wrong":                        {set("Messages", "!chat", number("Sent1", 17)), "Messages", false},
-		"a message is gone":                          {gone("Messages", "counted"), "Messages", false},
-		"more is read than sent":                     {set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false},
-		"an account has no address":                  {gone("UserEmails", "EMAIL_"), "Users", false},
-		"an address has no account":                  {gone("Users", "USER_"), "UserEmails", false},
-		"an account has no preferences":              {gone("UserPreferences", "PREFS"), "UserPreferences", true},
-		"an account has no settings":                 {gone("UserSettings", "SETTINGS"), "UserSettings", true},
-		"settings of nobody":                         {set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true},
-		"a session of nobody":                        {set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true},
-		"a profile shows another picture":            {set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true},
-		"pictures are counted wrong":                 {set("UserImages", "!images", count("Count", 5)), "UserImages", false},
-		"a member is in no deck":                     {gone("Deck", "female_"), "Deck", true},
-		"a member is in no square":                   {gone("Deck", "P_"), "Deck", true},
-		"a row of decks is of old":                   {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
-		"a row of decks of nobody":                   {set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true},
-		"a row of decks at another place":            {set("Deck", "another", flag("IsOut", false)), "Deck", true},
-		"an event is in no list":                     {gone("Events", "EVENT_all"), "Events", true},
-		"a list has no such event":                   {set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true},
-		"an event counts wrong":                      {set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true},
-		"an event counts who wait wrong":             {set("EventAttendees", "!event", count("Waiting", 3)), "EventAttendees", true},
-		"an invite is found by no code":              {gone("EventInvites", "CODE_"), "EventInvites", true},
-		"a code of no invite":                        {set("EventInvites", "CODE_ALOE-2 / "+id, word("EventId", id)), "EventInvites", true},
-		"an attendee is gone":                        {gone("EventAttendees", "attendee"), "EventAttendees", true},
-		"there are too many attendees":               {set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false},
-		"a place is in no list":                      {gone("UserEvents", "_"), "UserEvents", true},
-		"a place of nobody":                          {set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true},
-		"an invite of no event":                      {set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true},
-		"a topic of an event is gone":                {gone("ForumReplies", "event's"), "ForumReplies", true},
-		"a topic is in no list":                      {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
-		"a list names another author":                {set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true},
-		"a topic is found by no words":               {gone("ForumTopics", "SEARCH"), "ForumTopics", true},
-		"words of no topic":                          {set("ForumTopics", "SEARCH / s_"+inverse+id+"_0", word("Words", " x")), "ForumTopics", true},
-		"a list has no such topic":                   {set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true},
-		"a topic counts wrong":                       {set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true},
-		"a post is in no list":                       {gone("BlogPosts", "BLOG"), "BlogPosts", true},
-		"a post is found by no tag":                  {gone("BlogPosts", "TAG_"), "BlogPosts", true},
-		"a tag has no such post":                     {set("BlogPosts", "TAG_0 / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
-		"a list has no such post":                    {set("BlogPosts", "BLOG / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true},
-		"a section is gone":                          {gone("ForumSections", "FORUM"), "ForumReplies", false},
+		"a like sent is gone":        {gone("Likes", "_"), "Likes", true},
+		"a like says it is no match": {set("Likes", "mutual", flag("IsMatch", false)), "Likes", true},
+		"a like says it is a match":  {set("Likes", "lonely", flag("IsMatch", true)), "Likes", true},
+		"a like of nobody": {
+			set("Likes", id+" / "+inverse+id, flag("IsMatch", false)), "Likes", true,
+		},
+		"a like received is gone":        {gone("LikesReceived", "_"), "LikesReceived", true},
+		"a secret like received is gone": {gone("LikesReceived", "_ANON"), "LikesReceived", true},
+		"a like received of nobody": {
+			set("LikesReceived", id+"_ANON / "+inverse+id, flag("IsMatch", false)), "LikesReceived", true,
+		},
+		"a block is gone":   {gone("Blocks", "_"), "Blocks", true},
+		"a block of nobody": {set("Blocks", id+"_BY / "+inverse+id), "Blocks", true},
+		"a match is gone":   {gone("Matches", "true"), "Matches", true},
+		"a match is ended": {
+			set("Matches", "true", flag("IsActive", false)), "Matches", true,
+		},
+		"an ended match is there": {
+			set("Matches", "false", flag("IsActive", true)), "Matches", true,
+		},
+		"a match of nobody": {
+			set("Matches", id+" / "+before.NewID(), flag("IsActive", true)), "Matches", true,
+		},
+		"both like, and match not":      {set("Pairs", "matched", number("MatchedAt", 0)), "Pairs", false},
+		"they match, and one likes not": {set("Pairs", "matched", number("Like1", 0)), "Pairs", false},
+		"a block and likes":             {set("Pairs", "matched", number("Block1", 5)), "Pairs", false},
+		"a chat is closed": {
+			set("Messages", "open", flag("IsOpen", false)), "Messages", true,
+		},
+		"a chat has no head":    {gone("Messages", "open"), "Messages", true},
+		"a chat is in no table": {gone("Chats", "CHAT_"), "Chats", true},
+		"a chat is in no list":  {gone("UserChats", "of two"), "UserChats", true},
+		"a chat of an event is closed": {
+			set("Messages", "talk", flag("IsOpen", false)), "Messages", true,
+		},
+		"a chat of an event has no head":   {gone("Messages", "talk"), "Messages", true},
+		"a chat of an event is in no list": {gone("UserChats", "hears"), "UserChats", true},
+		"a list has a chat of an event that is none": {
+			set("UserChats", id+" / "+id, word("EventId", id)), "UserChats", false,
+		},
+		"a chat counts wrong": {
+			set("Messages", "!chat", number("Sent1", 17)), "Messages", false,
+		},
+		"a message is gone": {gone("Messages", "counted"), "Messages", false},
+		"more is read than sent": {
+			set("Messages", "!chat", number("Read1", 17), number("Read2", 17)), "Messages", false,
+		},
+		"an account has no address":     {gone("UserEmails", "EMAIL_"), "Users", false},
+		"an address has no account":     {gone("Users", "USER_"), "UserEmails", false},
+		"an account has no preferences": {gone("UserPreferences", "PREFS"), "UserPreferences", true},
+		"an account has no settings":    {gone("UserSettings", "SETTINGS"), "UserSettings", true},
+		"settings of nobody": {
+			set("UserSettings", id+" / SETTINGS", word("Language", "en")), "UserSettings", true,
+		},
+		"a session of nobody": {
+			set("Sessions", id+" / "+id, word("Device", "x")), "Sessions", true,
+		},
+		"a profile shows another picture": {
+			set("Users", "images", word("ProfileImageUrl", "/x.jpg")), "Users", true,
+		},
+		"pictures are counted wrong": {
+			set("UserImages", "!images", count("Count", 5)), "UserImages", false,
+		},
+		"a member is in no deck":   {gone("Deck", "female_"), "Deck", true},
+		"a member is in no square": {gone("Deck", "P_"), "Deck", true},
+		"a row of decks is of old": {set("Deck", "female_", count("AgeRangeMin", 40)), "Deck", true},
+		"a row of decks of nobody": {
+			set("Deck", "male_0 / 0000000000000000_"+id, flag("IsOut", false)), "Deck", true,
+		},
+		"a row of decks at another place": {set("Deck", "another", flag("IsOut", false)), "Deck", true},
+		"an event is in no list":          {gone("Events", "EVENT_all"), "Events", true},
+		"a list has no such event": {
+			set("Events", "EVENT_all / "+inverse+id+"_0", word("EventId", id)), "Events", true,
+		},
+		"an event counts wrong": {
+			set("EventAttendees", "!event", count("Attendees", 1)), "EventAttendees", true,
+		},
+		"an event counts who wait wrong": {
+			set("EventAttendees", "!event", count("Waiting", 3)), "EventAttendees", true,
+		},
+		"an invite is found by no code": {gone("EventInvites", "CODE_"), "EventInvites", true},
+		"a code of no invite": {
+			set("EventInvites", "CODE_ALOE-2 / "+id, word("EventId", id)), "EventInvites", true,
+		},
+		"an attendee is gone": {gone("EventAttendees", "attendee"), "EventAttendees", true},
+		"there are too many attendees": {
+			set("EventAttendees", "!event", count("Capacity", 1)), "EventAttendees", false,
+		},
+		"a place is in no list": {gone("UserEvents", "_"), "UserEvents", true},
+		"a place of nobody": {
+			set("UserEvents", id+" / "+inverse+id, word("EventId", id)), "UserEvents", true,
+		},
+		"an invite of no event": {
+			set("EventInvites", id+" / ALOE-2", flag("Revoked", false)), "EventInvites", true,
+		},
+		"a topic of an event is gone": {gone("ForumReplies", "event's"), "ForumReplies", true},
+		"a topic is in no list":       {gone("ForumTopics", "SECTION_"), "ForumTopics", true},
+		"a list names another author": {
+			set("ForumTopics", "SECTION_", word("AuthorId", id)), "ForumTopics", true,
+		},
+		"a topic is found by no words": {gone("ForumTopics", "SEARCH"), "ForumTopics", true},
+		"words of no topic": {
+			set("ForumTopics", "SEARCH / s_"+inverse+id+"_0", word("Words", " x")), "ForumTopics", true,
+		},
+		"a list has no such topic": {
+			set("ForumTopics", "SECTION_music / 1_"+inverse+id+"_0", word("AuthorId", id)), "ForumTopics", true,
+		},
+		"a topic counts wrong": {
+			set("ForumReplies", "!topic", count("ReplyCount", 7)), "ForumReplies", true,
+		},
+		"a post is in no list":      {gone("BlogPosts", "BLOG"), "BlogPosts", true},
+		"a post is found by no tag": {gone("BlogPosts", "TAG_"), "BlogPosts", true},
+		"a tag has no such post": {
+			set("BlogPosts", "TAG_0 / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true,
+		},
+		"a list has no such post": {
+			set("BlogPosts", "BLOG / "+inverse+id+"_0", word("PostId", id)), "BlogPosts", true,
+		},
+		"a section is gone": {gone("ForumSections", "FORUM"), "ForumReplies", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +289,8 @@ func TestVerify(t *testing.T) {
 			tt.damage(w)
 			found := w.differs()
 			require.NotEmpty(t, found, "it is not seen")
-			require.True(t, slices.ContainsFunc(found, func(f meet.Finding) bool { return f.Table == tt.named }), "%v", found)
+			require.True(t, slices.ContainsFunc(found, func(f meet.Finding) bool { return f.Table == tt.named }),
+				"%v", found)
 			require.Len(t, w.differs(), len(found), "it changes nothing")
 			w.Clock.Pass(25 * time.Hour)
 			for range 2 {
@@ -235,7 +300,8 @@ func TestVerify(t *testing.T) {
 			left := w.differs()
 			require.Equal(t, tt.mended, len(left) == 0, "%v", left)
 			if !tt.mended {
-				require.True(t, slices.ContainsFunc(left, func(f meet.Finding) bool { return f.Mend == nil }), "a person must decide")
+				require.True(t, slices.ContainsFunc(left, func(f meet.Finding) bool { return f.Mend == nil }),
+					"a person must decide")
 			}
 		})
 	}
@@ -262,7 +328,10 @@ func (w *world) damage(name, part string, props table.Props) []table.Row {
 		return []table.Row{op.Row}
 	}
 	if partition, key, ok := strings.Cut(part, " / "); ok {
-		return write(table.Op{Kind: table.Insert, Row: table.Row{Key: table.Key{Partition: partition, Row: key}, Props: props}})
+		return write(table.Op{
+			Kind: table.Insert,
+			Row:  table.Row{Key: table.Key{Partition: partition, Row: key}, Props: props},
+		})
 	}
 	is := func(row table.Row) bool {
 		switch p := row.Props; part {

@@ -13,7 +13,8 @@ func (w words) bar(me *meet.Me, path, shown string) pages.Bar {
 		return pages.Place{Address: Prefix + path, Name: w.T(name), Icon: icon}
 	}
 	b := pages.Bar{Label: w.T("nav"), More: at("", "nav.more", pages.IconMore)}
-	events, blog, store := at("/events", "nav.events", pages.IconDay), at("/blog", "nav.blog", pages.IconPaper), at("/store", "nav.store", pages.IconShop)
+	events, blog, store := at("/events", "nav.events", pages.IconDay), at("/blog", "nav.blog", pages.IconPaper),
+		at("/store", "nav.store", pages.IconShop)
 	if me == nil {
 		b.Places = []pages.Place{events, blog, store, at("/sign-in", "sign-in.do", pages.IconEnter)}
 	} else {
@@ -21,12 +22,18 @@ func (w words) bar(me *meet.Me, path, shown string) pages.Bar {
 		likes.New, chats.New, events.New = "liked", "chats", "events"
 		b.News, b.Live = Prefix+"/news", true
 		b.Places = []pages.Place{at("/people", "nav.people", pages.IconPeople), likes, chats, events}
-		b.Rest = []pages.Place{at("/me", "nav.me", ""), at("/settings", "nav.set", ""), at("/forum", "nav.forum", ""), blog, store}
+		b.Rest = []pages.Place{
+			at("/me", "nav.me", ""), at("/settings", "nav.set", ""),
+			at("/forum", "nav.forum", ""), blog, store,
+		}
 		if me.Role.Staff() {
 			b.Rest = append(b.Rest, at("/admin/reports", "admin.reports", ""))
 		}
 		b.Rest = append(b.Rest,
-			pages.Place{Address: Prefix + "/language", Name: w.Named(w.Other()), Form: map[string]string{"to": w.Other(), "back": shown}},
+			pages.Place{
+				Address: Prefix + "/language", Name: w.Named(w.Other()),
+				Form: map[string]string{"to": w.Other(), "back": shown},
+			},
 			pages.Place{Address: Prefix + "/sign-out", Name: w.T("sign-out"), Form: map[string]string{}})
 	}
 	if strings.HasPrefix(path, Prefix+"/matches") {

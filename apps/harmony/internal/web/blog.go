@@ -98,7 +98,8 @@ func (s *web) post(r *request, id string, refused error) error {
 			return err
 		}
 		form = url.Values{
-			"title": {p.Title}, "excerpt": {p.Excerpt}, "postText": {p.Content}, "tags": {strings.Join(p.Tags, ", ")}, "postPublished": checked(p.Published), "timeZone": {ourZone},
+			"title": {p.Title}, "excerpt": {p.Excerpt}, "postText": {p.Content}, "tags": {strings.Join(p.Tags, ", ")},
+			"postPublished": checked(p.Published), "timeZone": {ourZone},
 		}
 		if !p.PublishedAt.IsZero() {
 			setMoment(form, "publishedAt", p.PublishedAt, rules.FindZone(ourZone))
@@ -107,7 +108,8 @@ func (s *web) post(r *request, id string, refused error) error {
 	if refused != nil && r.PostForm.Has("title") && r.form("postPublished") == "" {
 		form.Del("postPublished") // a box without a tick is not sent
 	}
-	return s.formPage(r, page{Name: "admin-post", Title: "blog.post", Body: id}, form, renamed(refused, "body.content", "body.postText"))
+	return s.formPage(r, page{Name: "admin-post", Title: "blog.post", Body: id}, form,
+		renamed(refused, "body.content", "body.postText"))
 }
 
 func (s *web) savedPost(r *request, id string, err error) error {
@@ -120,7 +122,11 @@ func (s *web) savedPost(r *request, id string, err error) error {
 
 // post reads the form of a post.
 func (r *request) post() blog.Draft {
-	d := blog.Draft{Key: r.form("key"), Title: r.form("title"), Excerpt: r.form("excerpt"), Content: r.form("postText"), Published: r.form("postPublished") != "", PublishedAt: r.moment("publishedAt"), Zone: cmp.Or(r.form("timeZone"), ourZone)}
+	d := blog.Draft{
+		Key: r.form("key"), Title: r.form("title"), Excerpt: r.form("excerpt"), Content: r.form("postText"),
+		Published: r.form("postPublished") != "", PublishedAt: r.moment("publishedAt"),
+		Zone: cmp.Or(r.form("timeZone"), ourZone),
+	}
 	for tag := range strings.SplitSeq(r.form("tags"), ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {
 			d.Tags = append(d.Tags, tag)

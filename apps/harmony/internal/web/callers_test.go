@@ -61,23 +61,32 @@ func TestCallers(t *testing.T) {
 	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
 	admission := httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
 	callertest.Check(t, callertest.Door{
-		Handler: web.New(web.Config{Service: w.Service, Admission: admission, Log: slog.New(slog.DiscardHandler), Now: time.Now}),
+		Handler: web.New(web.Config{
+			Service: w.Service, Admission: admission,
+			Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		}),
 		Enter: func(person int) (func(), error) {
 			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
 		},
 		Read: request("GET", "/me"), Write: request("POST", "/settings/preferences"), Body: 300 << 10,
 		Entry: []func(io.Reader) *http.Request{
-			request("POST", "/sign-up"), request("POST", "/sign-in"), request("POST", "/reset"), request("POST", "/restore"),
+			request("POST", "/sign-up"), request("POST", "/sign-in"),
+			request("POST", "/reset"), request("POST", "/restore"),
 		},
 		EntryBody: 300 << 10,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},
 			{Name: "made-up tokens", Sign: madeUp},
 			{Name: "no tokens", Sign: cookie("x.y")},
-			{Name: "the right ids with a wrong secret", Sign: cookie(account.AccessForm.Format(ids, auth.Secret{1}) + ".x")},
+			{
+				Name: "the right ids with a wrong secret",
+				Sign: cookie(account.AccessForm.Format(ids, auth.Secret{1}) + ".x"),
+			},
 			{Name: "the cookie of a session that has ended", Sign: cookie(ended)},
 			{Name: "the cookie of a session whose access token is over", Renews: true, Sign: cookie(over)},
-			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) { cookie(sessions[i%10])(r, i) }},
+			{Name: "ten sessions of a member", IsMember: true, Sign: func(r *http.Request, i int) {
+				cookie(sessions[i%10])(r, i)
+			}},
 			{Name: "a member", IsMember: true, Sign: cookie(sessions[0])},
 		},
 	})

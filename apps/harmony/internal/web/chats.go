@@ -64,11 +64,15 @@ func (s *web) talk(r *request, before string, known func(tag string) bool) (talk
 	if err != nil {
 		return talk{}, err
 	}
-	t := talk{words: r.words(), Chat: chats.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread}, InEvent: m.Event, Before: before}
+	t := talk{
+		words: r.words(), Chat: chats.Chat{ID: r.PathValue("id"), Open: m.Open, Unread: m.Unread},
+		InEvent: m.Event, Before: before,
+	}
 	editable := 0
 	for _, one := range slices.Backward(m.All) {
 		mine := one.SenderID == r.who.ID && one.Type != chat.TypeSystem
-		l := line{one, mine, mine && m.Open && one.Type == chat.TypeText && one.DeletedAt.IsZero() && s.Now().Sub(one.SentAt) < chat.Editable}
+		l := line{one, mine, mine && m.Open && one.Type == chat.TypeText && one.DeletedAt.IsZero() &&
+			s.Now().Sub(one.SentAt) < chat.Editable}
 		if l.Editable {
 			editable++
 		}

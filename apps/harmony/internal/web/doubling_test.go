@@ -24,7 +24,11 @@ func TestDoubling(t *testing.T) {
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]piece{
-		"see https://example.com/a?b=c&d, then":  {{Words: "see "}, {Link: "https://example.com/a?b=c&d"}, {Words: ", then"}},
+		"see https://example.com/a?b=c&d, then": {
+			{Words: "see "},
+			{Link: "https://example.com/a?b=c&d"},
+			{Words: ", then"},
+		},
 		"(https://example.com)":                  {{Words: "("}, {Link: "https://example.com"}, {Words: ")"}},
 		`https://example.com"onclick=x <b>`:      {{}, {Link: "https://example.com"}, {Words: `"onclick=x <b>`}},
 		"http://example.com javascript:alert(1)": {{Words: "http://example.com javascript:alert(1)"}},

@@ -61,7 +61,10 @@ func (s *web) events() {
 			return err
 		},
 		"/invites": func(r *request, id string) error {
-			d := events.InviteDraft{Code: r.form("code"), ExpiresAt: r.form("expiresAt"), Rotate: r.form("rotate") != "", Key: r.form("key")}
+			d := events.InviteDraft{
+				Code: r.form("code"), ExpiresAt: r.form("expiresAt"),
+				Rotate: r.form("rotate") != "", Key: r.form("key"),
+			}
 			_, err := s.Events.NewInvite(r.Context(), r.claim, id, d)
 			return err
 		},
@@ -160,7 +163,8 @@ func (s *web) eventList(r *request) (err error) {
 	if b.Mine {
 		p, err = s.Events.Mine(r.Context(), r.claim, q.Get("after"), perPage)
 	} else {
-		p, err = s.Events.List(r.Context(), r.claim, events.Query{Category: b.Category, Past: b.When == "past"}, q.Get("after"), perPage)
+		p, err = s.Events.List(r.Context(), r.claim, events.Query{Category: b.Category, Past: b.When == "past"},
+			q.Get("after"), perPage)
 	}
 	if err != nil {
 		return err
@@ -309,7 +313,9 @@ func setMoment(form url.Values, name string, at time.Time, zone *time.Location) 
 	shown := at.In(zone).Format(rules.ClockForm)
 	form.Set(name, shown)
 	if all, _ := rules.Moments(shown, zone); len(all) == len(turns) {
-		form.Set(name+"Turn", turns[slices.IndexFunc(all, func(one time.Time) bool { return !one.Before(at.Truncate(time.Minute)) })])
+		form.Set(name+"Turn", turns[slices.IndexFunc(all, func(one time.Time) bool {
+			return !one.Before(at.Truncate(time.Minute))
+		})])
 	}
 }
 
@@ -334,7 +340,8 @@ func (p page) Twice(name string) bool {
 func formOf(e events.Event) url.Values {
 	form := url.Values{
 		"title": {e.Title}, "description": {e.Description}, "timeZone": {e.Zone}, "place": {e.Location},
-		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published), "currency": {"RUB"},
+		"category": {e.Category}, "visibility": {e.Visibility}, "isPublished": checked(e.Published),
+		"currency": {"RUB"},
 	}
 	setMoment(form, "startDate", e.Start, e.Clock())
 	if !e.End.IsZero() {
@@ -389,7 +396,8 @@ func minor(s, code string) int64 {
 // draft reads the form of an event.
 func (r *request) draft() events.Draft {
 	d := events.Draft{
-		Key: r.form("key"), Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"), Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
+		Key: r.form("key"), Title: r.form("title"), Description: r.form("description"), Zone: r.form("timeZone"),
+		Start: r.moment("startDate"), End: r.moment("endDate"), Location: r.form("place"),
 		Category: r.form("category"), Visibility: r.form("visibility"), Published: r.form("isPublished") != "",
 	}
 	if s := strings.TrimSpace(r.form("capacity")); s != "" {
@@ -405,7 +413,8 @@ func (r *request) draft() events.Draft {
 
 // signs are those of currencies, which people know better than their codes.
 var signs = map[string]string{
-	"RUB": "₽", "EUR": "€", "USD": "$", "GBP": "£", "UAH": "₴", "KZT": "₸", "BYN": "Br", "GEL": "₾", "AMD": "֏", "TRY": "₺", "ILS": "₪", "PLN": "zł", "CZK": "Kč",
+	"RUB": "₽", "EUR": "€", "USD": "$", "GBP": "£", "UAH": "₴", "KZT": "₸", "BYN": "Br", "GEL": "₾", "AMD": "֏",
+	"TRY": "₺", "ILS": "₪", "PLN": "zł", "CZK": "Kč",
 }
 
 // Price writes a price as people do: 1 990 ₽, 25,50 €, in English €25.50; "" for none.

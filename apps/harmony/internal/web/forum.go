@@ -20,7 +20,8 @@ func (s *web) forum() {
 	s.members("GET "+at, func(r *request) error { return s.sections(r, nil) })
 	s.members("POST "+admin, func(r *request) error {
 		_, err := s.Forum.NewSection(r.Context(), r.claim, forum.Section{
-			ID: r.form("sectionId"), Name: r.form("sectionName"), Description: r.form("description"), Order: number(r.form("orderIndex")),
+			ID: r.form("sectionId"), Name: r.form("sectionName"), Description: r.form("description"),
+			Order: number(r.form("orderIndex")),
 		})
 		if err != nil {
 			return s.sections(r, renamed(err, "body.name", "body.sectionName"))
@@ -32,7 +33,8 @@ func (s *web) forum() {
 	s.members("POST "+at+"/{section}", func(r *request) error {
 		var v forum.View
 		err := r.once(func(key string) (err error) {
-			v, err = s.Forum.NewTopic(r.Context(), r.claim, r.PathValue("section"), r.form("title"), r.form("content"), key)
+			v, err = s.Forum.NewTopic(r.Context(), r.claim, r.PathValue("section"),
+				r.form("title"), r.form("content"), key)
 			return err
 		})
 		if err != nil {
@@ -80,7 +82,8 @@ func (s *web) forum() {
 	s.members("POST "+ofEvent, func(r *request) error {
 		var v forum.View
 		err := r.once(func(key string) (err error) {
-			v, err = s.Forum.NewEventTopic(r.Context(), r.claim, r.PathValue("id"), r.form("title"), r.form("content"), r.audience(), key)
+			v, err = s.Forum.NewEventTopic(r.Context(), r.claim, r.PathValue("id"), r.form("title"),
+				r.form("content"), r.audience(), key)
 			return err
 		})
 		if err != nil {
@@ -138,7 +141,10 @@ func (s *web) audience(r *request, refused error) error {
 	if r.who.Role != meet.Admin {
 		return fault.Coded(fault.Forbidden, meet.RoleRequired, "only admins may do this")
 	}
-	p := page{Name: "admin-topic", Title: "admin.topic.new", Body: struct{ EventID, TopicID string }{r.PathValue("id"), r.PathValue("topic")}}
+	p := page{
+		Name: "admin-topic", Title: "admin.topic.new",
+		Body: struct{ EventID, TopicID string }{r.PathValue("id"), r.PathValue("topic")},
+	}
 	form := url.Values{}
 	if id := r.PathValue("topic"); id != "" {
 		v, err := s.Forum.Topic(r.Context(), r.claim, id)
@@ -207,7 +213,8 @@ func (s *web) topic(r *request, refused error) error {
 		return err
 	}
 	form := url.Values{"title": {v.Title}, "content": {v.Content}}
-	return s.formPage(r, page{Name: "topic", Title: "topic.title", Body: topicBody{v, p.Replies, more(r, p.Next)}}, form, refused)
+	return s.formPage(r, page{Name: "topic", Title: "topic.title", Body: topicBody{v, p.Replies, more(r, p.Next)}},
+		form, refused)
 }
 
 // Mine reports whether the reader of a page wrote something.

@@ -21,7 +21,8 @@ import (
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	h := web.New(web.Config{
-		Service: meettest.New(t).Service, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Service: meettest.New(t).Service, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now),
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	ask := func(method, path, form, accept string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, web.Prefix+path, strings.NewReader(form))
@@ -40,7 +41,8 @@ func TestLanguage(t *testing.T) {
 	require.Contains(t, ask("GET", "/sign-in", "", "de", chosen("ru")).Body.String(), `<html lang="ru">`)
 	require.Contains(t, ask("GET", "/sign-in", "", "de", chosen("tlh")).Body.String(), `<html lang="en">`)
 	for back, want := range map[string]string{
-		"/app/sign-up?x=1": "/app/sign-up?x=1", "": web.Prefix, "https://example.com/app": web.Prefix, "//example.com": web.Prefix, "/app/language": web.Prefix,
+		"/app/sign-up?x=1": "/app/sign-up?x=1", "": web.Prefix, "https://example.com/app": web.Prefix,
+		"//example.com": web.Prefix, "/app/language": web.Prefix,
 	} {
 		w := ask("POST", "/language", url.Values{"to": {"ru"}, "back": {back}}.Encode(), "de")
 		require.Equal(t, 303, w.Code, w.Body)

@@ -168,7 +168,8 @@ func (s *web) signUpPage(r *request) error {
 
 func (s *web) signUp(r *request) error {
 	registration := meet.Registration{
-		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"), BirthDate: r.form("birthDate"), Gender: r.form("gender"),
+		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"),
+		BirthDate: r.form("birthDate"), Gender: r.form("gender"),
 		Language: r.lang, By: r.asker(),
 	}
 	var in meet.SignedIn
@@ -193,7 +194,10 @@ func (s *web) signUp(r *request) error {
 // asker is who asks to be signed in, on a device that may have done so before.
 func (r *request) asker() meet.Asker {
 	site, network := httpjson.AddressClass(r.Request)
-	return meet.Asker{Site: site, Network: network, Device: cookie.Device(r.Request), Agent: session.Device(r.UserAgent())}
+	return meet.Asker{
+		Site: site, Network: network, Device: cookie.Device(r.Request),
+		Agent: session.Device(r.UserAgent()),
+	}
 }
 
 // keep has the browser keep a session, and that it has signed the member in.
@@ -399,7 +403,10 @@ func (s *web) saveMe(r *request) error {
 	if name := strings.TrimSpace(r.form("city")); name != "" {
 		city, ok := cities.Find(name)
 		if !ok {
-			return s.savedMe(r, &fault.Error{Kind: fault.Invalid, Code: CityUnknown, Text: "choose a city of the list", Fields: []fault.Field{{Name: "body.city", Code: CityUnknown, Message: "choose a city of the list"}}})
+			return s.savedMe(r, &fault.Error{
+				Kind: fault.Invalid, Code: CityUnknown, Text: "choose a city of the list",
+				Fields: []fault.Field{{Name: "body.city", Code: CityUnknown, Message: "choose a city of the list"}},
+			})
 		}
 		p.Lat, p.Lon, p.Located = city.Lat, city.Lon, true
 	} else if lat != "" || lon != "" {
@@ -493,7 +500,8 @@ func (s *web) settings(r *request, refused error) error {
 		"ageRangeMin": {strconv.Itoa(all.Preferences.AgeMin)}, "ageRangeMax": {strconv.Itoa(all.Preferences.AgeMax)},
 		"maxDistanceKm": {strconv.Itoa(all.Preferences.MaxDistance)}, "showMe": {all.Preferences.ShowMe},
 		"profileVisibility": {all.Privacy.Visibility}, "language": {all.Privacy.Language},
-		"anonymousLikes": checked(all.Privacy.AnonymousLikes), "notificationsEnabled": checked(all.Privacy.Notifications), "emailNotifications": checked(all.Privacy.Emails),
+		"anonymousLikes":       checked(all.Privacy.AnonymousLikes),
+		"notificationsEnabled": checked(all.Privacy.Notifications), "emailNotifications": checked(all.Privacy.Emails),
 	}
 	return s.formPage(r, p, form, refused)
 }
@@ -525,13 +533,15 @@ func number(s string) int {
 
 func (s *web) savePreferences(r *request) error {
 	return s.saved(r, s.Service.SetPreferences(r.Context(), r.claim, rules.Preferences{
-		AgeMin: number(r.form("ageRangeMin")), AgeMax: number(r.form("ageRangeMax")), MaxDistance: number(r.form("maxDistanceKm")), ShowMe: r.form("showMe"),
+		AgeMin: number(r.form("ageRangeMin")), AgeMax: number(r.form("ageRangeMax")),
+		MaxDistance: number(r.form("maxDistanceKm")), ShowMe: r.form("showMe"),
 	}))
 }
 
 func (s *web) savePrivacy(r *request) error {
 	return s.saved(r, s.Service.SetPrivacy(r.Context(), r.claim, rules.Privacy{
-		Visibility: r.form("profileVisibility"), AnonymousLikes: r.form("anonymousLikes") != "", Language: r.form("language"),
+		Visibility: r.form("profileVisibility"), AnonymousLikes: r.form("anonymousLikes") != "",
+		Language:      r.form("language"),
 		Notifications: r.form("notificationsEnabled") != "", Emails: r.form("emailNotifications") != "",
 	}))
 }

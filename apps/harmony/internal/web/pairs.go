@@ -39,16 +39,19 @@ func (s *web) pairs() {
 			return l.Match, err
 		}
 	}
-	noMatch := func(act func(context.Context, meet.Claim, string) error) func(context.Context, meet.Claim, string) (bool, error) {
+	noMatch := func(act func(context.Context, meet.Claim, string) error) func(context.Context,
+		meet.Claim, string) (bool, error) {
 		return func(ctx context.Context, c meet.Claim, id string) (bool, error) { return false, act(ctx, c, id) }
 	}
 	for what, do := range map[string]struct {
 		act func(context.Context, meet.Claim, string) (matched bool, err error)
 		to  string // the page that follows, "" for that of the member
 	}{
-		"like": {like(&no), ""}, "secret": {like(&yes), ""}, "unlike": {noMatch(s.Service.Unlike), ""}, "unmatch": {noMatch(s.Service.Unmatch), ""},
-		"pass": {noMatch(s.Service.Pass), "/people"}, "block": {noMatch(s.Service.Block), "/settings"}, "unblock": {noMatch(s.Service.Unblock), "/settings"},
-		"unpass": {noMatch(s.Service.Unpass), ""},
+		"like": {like(&no), ""}, "secret": {like(&yes), ""}, "unlike": {noMatch(s.Service.Unlike), ""},
+		"unmatch": {noMatch(s.Service.Unmatch), ""},
+		"pass":    {noMatch(s.Service.Pass), "/people"}, "block": {noMatch(s.Service.Block), "/settings"},
+		"unblock": {noMatch(s.Service.Unblock), "/settings"},
+		"unpass":  {noMatch(s.Service.Unpass), ""},
 	} {
 		s.members("POST "+Prefix+"/people/{id}/"+what, func(r *request) error {
 			id := r.PathValue("id")
@@ -123,7 +126,8 @@ type likesBody struct{ Received, Sent meet.Page }
 // positions in the lists of the reader alone.
 func (s *web) likes(r *request) (err error) {
 	var b likesBody
-	if b.Received, err = s.Service.LikesReceived(r.Context(), r.claim, r.URL.Query().Get("received"), perPage); err != nil {
+	if b.Received, err = s.Service.LikesReceived(r.Context(), r.claim,
+		r.URL.Query().Get("received"), perPage); err != nil {
 		return err
 	}
 	if b.Sent, err = s.Service.LikesSent(r.Context(), r.claim, r.URL.Query().Get("sent"), perPage); err != nil {

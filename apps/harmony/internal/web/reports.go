@@ -13,16 +13,23 @@ func (s *web) reports() {
 	const admin = Prefix + "/admin/reports"
 	s.members("GET "+Prefix+"/report", func(r *request) error { return s.reportForm(r, r.URL.Query(), nil) })
 	s.members("POST "+Prefix+"/report", func(r *request) error {
-		t := reports.Target{Kind: r.form("kind"), UserID: r.form("userId"), TopicID: r.form("topicId"), ReplyID: r.form("replyId"), ImageID: r.form("imageId"), ChatID: r.form("chatId"), MessageID: r.form("messageId")}
-		if _, _, err := s.Reports.Report(r.Context(), r.claim, t, r.form("reportReason"), r.form("reportText")); err != nil {
-			return s.reportForm(r, r.PostForm, renamed(renamed(err, "body.reason", "body.reportReason"), "body.text", "body.reportText"))
+		t := reports.Target{
+			Kind: r.form("kind"), UserID: r.form("userId"), TopicID: r.form("topicId"),
+			ReplyID: r.form("replyId"), ImageID: r.form("imageId"), ChatID: r.form("chatId"),
+			MessageID: r.form("messageId"),
+		}
+		if _, _, err := s.Reports.Report(r.Context(), r.claim, t, r.form("reportReason"),
+			r.form("reportText")); err != nil {
+			return s.reportForm(r, r.PostForm,
+				renamed(renamed(err, "body.reason", "body.reportReason"), "body.text", "body.reportText"))
 		}
 		goOn(r, Prefix+"?done=reported")
 		return nil
 	})
 	s.members("GET "+admin, func(r *request) error { return s.reportList(r, nil) })
 	s.members("POST "+admin+"/{id}", func(r *request) error {
-		if _, err := s.Reports.Close(r.Context(), r.claim, r.PathValue("id"), r.form("action"), number(r.form("days"))); err != nil {
+		if _, err := s.Reports.Close(r.Context(), r.claim, r.PathValue("id"), r.form("action"),
+			number(r.form("days"))); err != nil {
 			return s.reportList(r, err)
 		}
 		goOn(r, admin+"?done=saved")

@@ -72,11 +72,14 @@ func (s *web) item(r *request, id string, refused error) error {
 			return err
 		}
 		form = url.Values{
-			"title": {i.Title}, "description": {i.Description}, "price": {amount(*i.Price)}, "currency": {i.Price.Currency}, "itemCategory": {i.Category},
-			"stockQuantity": {strconv.Itoa(i.Stock)}, "isAvailable": checked(i.Available), "externalPurchaseUrl": {i.Link},
+			"title": {i.Title}, "description": {i.Description}, "price": {amount(*i.Price)},
+			"currency": {i.Price.Currency}, "itemCategory": {i.Category},
+			"stockQuantity": {strconv.Itoa(i.Stock)}, "isAvailable": checked(i.Available),
+			"externalPurchaseUrl": {i.Link},
 		}
 	}
-	return s.formPage(r, page{Name: "admin-item", Title: "store.item", Body: id}, form, renamed(refused, "body.category", "body.itemCategory"))
+	return s.formPage(r, page{Name: "admin-item", Title: "store.item", Body: id}, form,
+		renamed(refused, "body.category", "body.itemCategory"))
 }
 
 func (s *web) savedItem(r *request, id string, err error) error {
@@ -90,7 +93,8 @@ func (s *web) savedItem(r *request, id string, err error) error {
 // item reads the form of an item.
 func (r *request) item() shop.Item {
 	i := shop.Item{
-		Title: r.form("title"), Description: r.form("description"), Category: r.form("itemCategory"), Stock: number(r.form("stockQuantity")),
+		Title: r.form("title"), Description: r.form("description"), Category: r.form("itemCategory"),
+		Stock:     number(r.form("stockQuantity")),
 		Available: r.form("isAvailable") != "", Link: strings.TrimSpace(r.form("externalPurchaseUrl")),
 	}
 	if s := strings.TrimSpace(r.form("price")); s != "" {

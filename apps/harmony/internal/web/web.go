@@ -75,8 +75,13 @@ func New(c Config) http.Handler {
 }
 
 func build(c Config) *web {
-	s := &web{Config: c, text: markdown.New(2, "noopener ugc"), site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}}
-	s.site.Open(files, template.FuncMap{"field": newField, "photo": func(p page, action string) photo { return photo{p, action} }})
+	s := &web{
+		Config: c, text: markdown.New(2, "noopener ugc"),
+		site: pages.Site{Prefix: Prefix, Admission: c.Admission, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry},
+	}
+	s.site.Open(files, template.FuncMap{"field": newField, "photo": func(p page, action string) photo {
+		return photo{p, action}
+	}})
 	s.pages()
 	return s
 }
@@ -201,7 +206,8 @@ func (s *web) renew(r *request, refresh string) error {
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
 	s.site.Fail(r.w, r.Request, err, func(p *httpjson.Problem) error {
-		return s.render(r, p.Status, page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID})
+		return s.render(r, p.Status,
+			page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID})
 	})
 }
 
@@ -220,7 +226,8 @@ func (s *web) refused(r *request, p page, err error) error {
 	switch f.Kind {
 	case fault.Invalid, fault.Conflict, fault.Limited:
 	case fault.Unauthenticated, fault.Forbidden:
-		if f.Code != events.InviteRequired && f.Code != events.InvalidInviteCode && f.Code != meet.InvalidCredentials && f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
+		if f.Code != events.InviteRequired && f.Code != events.InvalidInviteCode && f.Code != meet.InvalidCredentials &&
+			f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
 			return err
 		}
 	default:

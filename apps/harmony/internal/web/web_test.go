@@ -87,7 +87,11 @@ func codesOf(t *testing.T, patterns ...string) (codes []string) {
 // TestChoices: a form offers every value that there is.
 func TestChoices(t *testing.T) {
 	t.Parallel()
-	for name, values := range map[string][]string{"gender": rules.Genders, "showMe": rules.ShowMe, "profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities, "audience": topic.Visibilities, "reportReason": reports.Reasons, "language": rules.Languages} {
+	for name, values := range map[string][]string{
+		"gender": rules.Genders, "showMe": rules.ShowMe,
+		"profileVisibility": rules.Visibilities, "category": events.Categories, "visibility": events.Visibilities,
+		"audience": topic.Visibilities, "reportReason": reports.Reasons, "language": rules.Languages,
+	} {
 		for _, v := range values {
 			require.Contains(t, catalog, "option."+name+"."+v)
 		}
@@ -97,8 +101,10 @@ func TestChoices(t *testing.T) {
 func TestBack(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"/app/me": "/app/me", "/app/settings?x=1": "/app/settings?x=1", "": Prefix, "https://example.com/app": Prefix, "//example.com/app": Prefix,
-		"/api/v1": Prefix, "/app/sign-in": Prefix, "/app\r\nx": Prefix, `/app\example.com`: Prefix, "/application": Prefix,
+		"/app/me": "/app/me", "/app/settings?x=1": "/app/settings?x=1", "": Prefix,
+		"https://example.com/app": Prefix, "//example.com/app": Prefix,
+		"/api/v1": Prefix, "/app/sign-in": Prefix, "/app\r\nx": Prefix,
+		`/app\example.com`: Prefix, "/application": Prefix,
 	} {
 		require.Equal(t, want, build(Config{}).site.Back(address), address)
 	}

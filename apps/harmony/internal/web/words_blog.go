@@ -11,9 +11,12 @@ var blogWords = map[string][2]string{
 	"blog.delete": {"Удалить запись", "Delete the post"},
 	"blog.back":   {"Ко всем записям", "To all posts"},
 
-	"field.excerpt":       {"Коротко", "In short"},
-	"field.postText":      {"Текст", "Text"},
-	"hint.postText":       {"Markdown: # заголовок, **жирный**, - список, [ссылка](https://…). HTML останется текстом.", "Markdown: # heading, **bold**, - list, [link](https://…). HTML stays to be read."},
+	"field.excerpt":  {"Коротко", "In short"},
+	"field.postText": {"Текст", "Text"},
+	"hint.postText": {
+		"Markdown: # заголовок, **жирный**, - список, [ссылка](https://…). HTML останется текстом.",
+		"Markdown: # heading, **bold**, - list, [link](https://…). HTML stays to be read.",
+	},
 	"field.tags":          {"Метки", "Tags"},
 	"field.postPublished": {"Опубликовано", "Published"},
 	"hint.postPublished":  {"До этого запись видят только администраторы.", "Until then admins alone see it."},

@@ -46,8 +46,12 @@ type guest struct{}
 // New returns a handler for everything under Prefix.
 func New(c Config) http.Handler {
 	a := &api{Config: c, daily: &game.Daily{Now: c.Now}, service: openapi.Service[guest]{
-		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version, Ready: c.Games.Ready, MaxBody: maxBody,
-		Document: openapi.Document{Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`, Rare: []string{"currentRound", "winner", "optimalMoveCount"}},
+		Admission: c.Admission, Origins: c.Origins, Log: c.Log, Now: c.Now, Telemetry: c.Telemetry, Version: c.Version,
+		Ready: c.Games.Ready, MaxBody: maxBody,
+		Document: openapi.Document{
+			Problem: httpjson.Problem{}, Meanings: meanings, ETag: `"6b3e1f0a9c24d785"`,
+			Rare: []string{"currentRound", "winner", "optimalMoveCount"},
+		},
 	}}
 	mux := http.NewServeMux()
 	a.service.Begin(mux, a.settings())
@@ -73,7 +77,10 @@ func (a *api) settings() huma.Config {
 		{Name: "system", Description: "Whether the service is up, and this document"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		hostScheme: {Type: "apiKey", In: "header", Name: "X-Host-Key", Description: "What the answer to the creation of the game alone has told."},
+		hostScheme: {
+			Type: "apiKey", In: "header", Name: "X-Host-Key",
+			Description: "What the answer to the creation of the game alone has told.",
+		},
 	}
 	return c
 }
@@ -88,10 +95,20 @@ func route[I, O any](a *api, op huma.Operation, act func(context.Context, *I) (*
 // the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
 	400: {Doc: "The query or the body cannot be read", Detail: "the body is not valid JSON"},
-	401: {Doc: "The key is not that of the host; INVALID_HOST_KEY, also where there is no such game", Detail: "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it"},
+	401: {
+		Doc:    "The key is not that of the host; INVALID_HOST_KEY, also where there is no such game",
+		Detail: "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it",
+	},
 	403: {Doc: "Somebody else has the name (NAME_TAKEN), or a page of another site asks", Detail: "somebody else plays under this name in this game; choose another, or send the playerSecret that it was given"},
 	404: {Doc: "There is no such game or round: GAME_NOT_FOUND, ROUND_NOT_FOUND", Detail: "there is no such game"},
 	409: {Doc: "It cannot be as things are: ROUND_ALREADY_ACTIVE, ROUND_ALREADY_ENDED, ROUND_ENDED, ROUND_ACTIVE, ALL_GOALS_EXHAUSTED, TOO_MANY_ROUNDS, TOO_MANY_SOLUTIONS, GAME_FULL", Detail: "the round has ended; it takes no solutions any more"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 64 KiB"},
-	422: {Doc: "The request breaks rules, which are named: VALIDATION_ERROR, INVALID_SOLUTION", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.moves[2]", Message: "the red robot cannot move up from column 2, row 1"}}},
+	422: {
+		Doc:    "The request breaks rules, which are named: VALIDATION_ERROR, INVALID_SOLUTION",
+		Detail: "the request breaks the rules named here",
+		Fields: []httpjson.Field{{
+			Location: "body.moves[2]",
+			Message:  "the red robot cannot move up from column 2, row 1",
+		}},
+	},
 }

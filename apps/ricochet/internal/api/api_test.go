@@ -38,7 +38,8 @@ func serviceOver(t *testing.T, db table.DB) http.Handler {
 	}
 	require.NoError(t, games.Create(t.Context()))
 	h := api.New(api.Config{
-		Games: games, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test",
+		Games: games, Admission: httpjson.NewAdmission(httpjson.Limits{}, time.Now), Log: slog.New(slog.DiscardHandler),
+		Now: time.Now, Version: "test",
 	})
 	return openapitest.New(t, h).Enforce(t, h) // whatever a test asks, the answer is as the document says
 }
@@ -105,11 +106,27 @@ func TestHostile(t *testing.T) {
 		{"POST", at + "/rounds/1/extend", key, `{"extendByMs":1000,"newEndTime":1}`, 422, "VALIDATION_ERROR"},
 		{"POST", at + "/rounds/1/extend", key, `{"newEndTime":1}`, 422, "VALIDATION_ERROR"},
 		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[]}`, 422, "VALIDATION_ERROR"},
-		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[{"robot":"pink","direction":"up"}]}`, 422, "VALIDATION_ERROR"},
-		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[` + strings.TrimSuffix(long, ",") + `]}`, 422, "VALIDATION_ERROR"},
-		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"a|b","moves":[{"robot":"red","direction":"up"}]}`, 422, "VALIDATION_ERROR"},
-		{"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"},{"robot":"red","direction":"up"}]}`, 422, "INVALID_SOLUTION"},
-		{"POST", at + "/rounds/2/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"}]}`, 404, "ROUND_NOT_FOUND"},
+		{
+			"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[{"robot":"pink","direction":"up"}]}`,
+			422, "VALIDATION_ERROR",
+		},
+		{
+			"POST", at + "/rounds/1/solutions", "", `{"playerName":"ann","moves":[` + strings.TrimSuffix(long, ",") + `]}`,
+			422, "VALIDATION_ERROR",
+		},
+		{
+			"POST", at + "/rounds/1/solutions", "", `{"playerName":"a|b","moves":[{"robot":"red","direction":"up"}]}`, 422,
+			"VALIDATION_ERROR",
+		},
+		{
+			"POST", at + "/rounds/1/solutions", "",
+			`{"playerName":"ann","moves":[{"robot":"red","direction":"up"},{"robot":"red","direction":"up"}]}`, 422,
+			"INVALID_SOLUTION",
+		},
+		{
+			"POST", at + "/rounds/2/solutions", "", `{"playerName":"ann","moves":[{"robot":"red","direction":"up"}]}`, 404,
+			"ROUND_NOT_FOUND",
+		},
 		{"PUT", at, "", "", 405, "METHOD_NOT_ALLOWED"},
 		{"GET", "/api/v1/nothing", "", "", 404, "NO_SUCH_ROUTE"},
 	} {
@@ -131,7 +148,10 @@ func TestSecrets(t *testing.T) {
 	_, g := ask(t, h, "POST", "/api/v1/games", "", `{"gameName":"x"}`)
 	at, key := "/api/v1/games/"+g["gameId"].(string), g["hostKey"].(string)
 	ask(t, h, "POST", at+"/rounds", key, "")
-	for _, path := range []string{"", "/rounds", "/rounds/1", "/rounds/current", "/rounds/1/leaderboard", "/dashboard"} {
+	for _, path := range []string{
+		"", "/rounds", "/rounds/1", "/rounds/current",
+		"/rounds/1/leaderboard", "/dashboard",
+	} {
 		status, answer := ask(t, h, "GET", at+path, key, "")
 		require.Equal(t, 200, status, path)
 		text := fmt.Sprint(answer)
@@ -154,7 +174,8 @@ func TestPages(t *testing.T) {
 	remake(t, r, &round)
 	moves := long(t, made.BoardData, round)
 	for i := range 5 {
-		status, a := ask(t, h, "POST", at+"/rounds/1/solutions", "", fmt.Sprintf(`{"playerName":"player %d","moves":%s}`, i, moves))
+		status, a := ask(t, h, "POST", at+"/rounds/1/solutions", "",
+			fmt.Sprintf(`{"playerName":"player %d","moves":%s}`, i, moves))
 		require.Equal(t, 201, status, a)
 	}
 	list := at + "/rounds/1/leaderboard"
@@ -168,13 +189,17 @@ func TestPages(t *testing.T) {
 	require.InDelta(t, 1, second["items"].([]any)[0].(map[string]any)["rank"], 0)
 	ask(t, h, "POST", at+"/rounds/1/close", key, "")
 	for _, path := range []string{
-		list + "?all=true&cursor=" + first["nextCursor"].(string), list + "?cursor=AQ", list + "?cursor=" + strings.Repeat("A", 512),
+		list + "?all=true&cursor=" + first["nextCursor"].(string), list + "?cursor=AQ",
+		list + "?cursor=" + strings.Repeat("A", 512),
 	} {
 		status, p := ask(t, h, "GET", path, "", "")
 		require.Equal(t, 400, status, p)
 		require.Equal(t, "MALFORMED", p["code"])
 	}
-	for _, path := range []string{list + "?limit=101", list + "?limit=0", list + "?cursor=" + strings.Repeat("A", 513)} {
+	for _, path := range []string{
+		list + "?limit=101", list + "?limit=0",
+		list + "?cursor=" + strings.Repeat("A", 513),
+	} {
 		status, p := ask(t, h, "GET", path, "", "")
 		require.Equal(t, 422, status, p)
 	}

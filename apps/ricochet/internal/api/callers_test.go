@@ -25,12 +25,16 @@ import (
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	games := &game.Games{
-		Tables: rowstore.DefaultTables[game.Tables](), Store: memory.NewTables(), Queues: memory.NewQueues(time.Now), Now: time.Now,
+		Tables: rowstore.DefaultTables[game.Tables](), Store: memory.NewTables(),
+		Queues: memory.NewQueues(time.Now), Now: time.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Solve: game.Search,
 	}
 	require.NoError(t, games.Create(t.Context()))
 	over := func(a *httpjson.Admission) http.Handler {
-		return api.New(api.Config{Games: games, Admission: a, Log: slog.New(slog.DiscardHandler), Now: time.Now, Version: "test"})
+		return api.New(api.Config{
+			Games: games, Admission: a, Log: slog.New(slog.DiscardHandler),
+			Now: time.Now, Version: "test",
+		})
 	}
 	_, made := ask(t, over(httpjson.NewAdmission(httpjson.Limits{}, time.Now)), "POST", "/api/v1/games", "", "")
 	at, key := "/api/v1/games/"+made["gameId"].(string), made["hostKey"].(string)
@@ -51,8 +55,11 @@ func TestCallers(t *testing.T) {
 		Enter: func(person int) (func(), error) {
 			return admission.Enter(t.Context(), httpjson.CallerOf(nil, fmt.Sprint("person ", person)))
 		},
-		Read:      request("GET", at+"/dashboard"),
-		Entry:     []func(io.Reader) *http.Request{request("POST", "/api/v1/games/x/rounds/1/solutions"), request("POST", at+"/rounds/2/extend")},
+		Read: request("GET", at+"/dashboard"),
+		Entry: []func(io.Reader) *http.Request{
+			request("POST", "/api/v1/games/x/rounds/1/solutions"),
+			request("POST", at+"/rounds/2/extend"),
+		},
 		EntryBody: 64 << 10,
 		Kinds: []callertest.Kind{
 			{Name: "a guest", Sign: func(*http.Request, int) {}},

@@ -34,8 +34,9 @@ type CreatedGame struct {
 
 func gameOf(g game.Game) Game {
 	return Game{
-		GameID: g.ID, GameName: g.Name, CreatedAt: g.Created.UnixMilli(), DefaultRoundDurationMs: g.DefaultDuration.Milliseconds(),
-		CurrentRound: g.Current, TotalRounds: g.Rounds, Complete: g.Complete(), BoardData: g.Board,
+		GameID: g.ID, GameName: g.Name, CreatedAt: g.Created.UnixMilli(),
+		DefaultRoundDurationMs: g.DefaultDuration.Milliseconds(),
+		CurrentRound:           g.Current, TotalRounds: g.Rounds, Complete: g.Complete(), BoardData: g.Board,
 	}
 }
 
@@ -75,7 +76,10 @@ type Standing struct {
 }
 
 func standingOf(s game.Standing, closed bool) Standing {
-	out := Standing{Rank: s.Rank, PlayerName: s.Best.Player, MoveCount: s.Best.Count, SubmittedAt: s.Best.At.UnixMilli()}
+	out := Standing{
+		Rank: s.Rank, PlayerName: s.Best.Player, MoveCount: s.Best.Count,
+		SubmittedAt: s.Best.At.UnixMilli(),
+	}
 	if closed {
 		out.WinningRobot, out.Moves = s.Best.Robot.String(), movesOf(s.Best.Moves)
 	}

@@ -86,7 +86,8 @@ func (s *Slides) Replay(r Robots, moves []Move) (Robots, error) {
 	for i, m := range moves {
 		to := s.Slide(r, m)
 		if to == r[m.Robot] {
-			return r, &MoveError{i, fmt.Sprintf("the %s robot cannot move %s from %s", m.Robot, m.Direction, to.words())}
+			return r, &MoveError{i, fmt.Sprintf("the %s robot cannot move %s from %s",
+				m.Robot, m.Direction, to.words())}
 		}
 		r[m.Robot] = to
 	}
@@ -106,7 +107,10 @@ func (s *Slides) Solve(r Robots, g Goal, moves []Move) (Color, Robots, error) {
 	}
 	winner, ok := g.Winner(end)
 	if !ok {
-		return 0, r, &MoveError{len(moves) - 1, fmt.Sprintf("after the last move %s must be on the goal in %s", robotOf(g.Color), g.Cell.words())}
+		return 0, r, &MoveError{
+			len(moves) - 1,
+			fmt.Sprintf("after the last move %s must be on the goal in %s", robotOf(g.Color), g.Cell.words()),
+		}
 	}
 	return winner, end, nil
 }

@@ -45,8 +45,18 @@ func TestSlide(t *testing.T) {
 	}{
 		{"to the edge", nil, far[0], []slide{{board.At(2, 1), []board.Direction{board.Up}, board.At(2, 0)}}},
 		{"at the edge", nil, far[0], []slide{{board.At(2, 0), []board.Direction{board.Up}, board.At(2, 0)}}},
-		{"wall above", []func(*board.Walls){horizontal(0, 2)}, far[0], []slide{{board.At(2, 5), []board.Direction{board.Up}, board.At(2, 1)}}},
-		{"wall below", []func(*board.Walls){horizontal(3, 5)}, far[0], []slide{{board.At(5, 0), []board.Direction{board.Down}, board.At(5, 3)}}},
+		{
+			"wall above",
+			[]func(*board.Walls){horizontal(0, 2)},
+			far[0],
+			[]slide{{board.At(2, 5), []board.Direction{board.Up}, board.At(2, 1)}},
+		},
+		{
+			"wall below",
+			[]func(*board.Walls){horizontal(3, 5)},
+			far[0],
+			[]slide{{board.At(5, 0), []board.Direction{board.Down}, board.At(5, 3)}},
+		},
 		{"wall on both sides", []func(*board.Walls){vertical(4, 2)}, far[0], []slide{
 			{board.At(0, 2), []board.Direction{board.Right}, board.At(4, 2)},
 			{board.At(9, 2), []board.Direction{board.Left}, board.At(5, 2)},
@@ -139,12 +149,41 @@ func TestSolutions(t *testing.T) {
 		{"solves", corner, []board.Move{red(board.Up), red(board.Left)}, ""},
 		{"none", corner, nil, "moves[0]: a solution has 1 to 1000 moves"},
 		{"too many", corner, make([]board.Move, board.MaxMoves+1), "moves[1000]: a solution has 1 to 1000 moves"},
-		{"does not move", corner, []board.Move{red(board.Up), red(board.Up)}, "moves[1]: the red robot cannot move up from column 2, row 1"},
-		{"passes", board.Goal{Cell: board.At(1, 2), Color: board.Red}, []board.Move{red(board.Down)}, "moves[0]: after the last move the red robot must be on the goal in column 2, row 3"},
-		{"left again", board.Goal{Cell: board.At(1, 0), Color: board.Red}, []board.Move{red(board.Up), red(board.Left)}, "moves[1]: after the last move the red robot must be on the goal in column 2, row 1"},
-		{"another robot", board.Goal{Cell: board.At(0, 0), Color: board.Blue}, []board.Move{red(board.Up), red(board.Left)}, "moves[1]: after the last move the blue robot must be on the goal in column 1, row 1"},
-		{"any robot", board.Goal{Cell: board.At(0, 0), Color: board.Multi}, []board.Move{red(board.Up), red(board.Left)}, ""},
-		{"stays where it wins", board.Goal{Cell: board.At(1, 1), Color: board.Red}, []board.Move{{Robot: board.Blue, Direction: board.Up}}, ""},
+		{
+			"does not move", corner,
+			[]board.Move{red(board.Up), red(board.Up)},
+			"moves[1]: the red robot cannot move up from column 2, row 1",
+		},
+		{
+			"passes",
+			board.Goal{Cell: board.At(1, 2), Color: board.Red},
+			[]board.Move{red(board.Down)},
+			"moves[0]: after the last move the red robot must be on the goal in column 2, row 3",
+		},
+		{
+			"left again",
+			board.Goal{Cell: board.At(1, 0), Color: board.Red},
+			[]board.Move{red(board.Up), red(board.Left)},
+			"moves[1]: after the last move the red robot must be on the goal in column 2, row 1",
+		},
+		{
+			"another robot",
+			board.Goal{Cell: board.At(0, 0), Color: board.Blue},
+			[]board.Move{red(board.Up), red(board.Left)},
+			"moves[1]: after the last move the blue robot must be on the goal in column 1, row 1",
+		},
+		{
+			"any robot",
+			board.Goal{Cell: board.At(0, 0), Color: board.Multi},
+			[]board.Move{red(board.Up), red(board.Left)},
+			"",
+		},
+		{
+			"stays where it wins",
+			board.Goal{Cell: board.At(1, 1), Color: board.Red},
+			[]board.Move{{Robot: board.Blue, Direction: board.Up}},
+			"",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -75,10 +75,14 @@ func TestSolverMemory(t *testing.T) {
 	const limit = 2_000_000
 	b, _ := board.Generate(1)
 	slides := b.Walls.Slides()
-	for color, bits := range map[board.Color]uint64{board.Red: 256 * 255 * 254 / 6 * 256, board.Multi: 256 * 255 * 254 * 253 / 24} {
+	for color, bits := range map[board.Color]uint64{
+		board.Red:   256 * 255 * 254 / 6 * 256,
+		board.Multi: 256 * 255 * 254 * 253 / 24,
+	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := board.NewSolver(limit).Solve(t.Context(), slides, b.Robots, board.Goal{Cell: board.At(7, 7), Color: color})
+		_, err := board.NewSolver(limit).Solve(t.Context(), slides, b.Robots,
+			board.Goal{Cell: board.At(7, 7), Color: color})
 		runtime.ReadMemStats(&after)
 		require.ErrorIs(t, err, board.ErrTooHard)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, bits/8+4*limit+1<<20)
@@ -160,7 +164,8 @@ func TestInstances(t *testing.T) {
 	slices.Sort(took)
 	slices.Sort(met)
 	last := len(took) - 1
-	t.Logf("%d instances as short as they can be; time: median %v, p99 %v, most %v", len(took), took[last/2], took[last*99/100], took[last])
+	t.Logf("%d instances as short as they can be; time: median %v, p99 %v, most %v", len(took), took[last/2],
+		took[last*99/100], took[last])
 	t.Logf("states: median %d, p99 %d, most %d", met[last/2], met[last*99/100], met[last])
 }
 
@@ -188,7 +193,8 @@ func instance(t *testing.T, text string) (*board.Slides, board.Robots, board.Goa
 		color, _ := board.ParseColor(f[2])
 		switch f[1] {
 		case "barrier":
-			edge := f[4] == "east" && f[2] == "16" || f[4] == "south" && f[3] == "16" || f[4] == "west" && f[2] == "1" || f[4] == "north" && f[3] == "1"
+			edge := f[4] == "east" && f[2] == "16" || f[4] == "south" && f[3] == "16" ||
+				f[4] == "west" && f[2] == "1" || f[4] == "north" && f[3] == "1"
 			if !edge {
 				w.Add(at(f[2], f[3]), sides[f[4]])
 			}

@@ -36,13 +36,16 @@ func TestCrashes(t *testing.T) {
 			_, err := gs.Start(ctx, w.game.ID, hostKey, 0)
 			return err
 		}},
-		{"submit", func(t *testing.T, w *world) { w.start(t) }, func(ctx context.Context, gs *game.Games, w *world) error {
-			r, err := w.Round(ctx, w.game.ID, 1)
-			if err == nil {
-				_, err = gs.Submit(ctx, w.game.ID, 1, game.Submission{Player: "bob", Moves: solve(t, w.game, r)})
-			}
-			return err
-		}},
+		{
+			"submit", func(t *testing.T, w *world) { w.start(t) },
+			func(ctx context.Context, gs *game.Games, w *world) error {
+				r, err := w.Round(ctx, w.game.ID, 1)
+				if err == nil {
+					_, err = gs.Submit(ctx, w.game.ID, 1, game.Submission{Player: "bob", Moves: solve(t, w.game, r)})
+				}
+				return err
+			},
+		},
 		{"extend", submitted, func(ctx context.Context, gs *game.Games, w *world) error {
 			_, err := gs.Extend(ctx, w.game.ID, hostKey, 1, game.Extension{End: began.Add(2 * time.Minute)})
 			return err
@@ -55,7 +58,9 @@ func TestCrashes(t *testing.T) {
 			_, err := gs.Close(ctx, w.game.ID, hostKey, 1, true)
 			return err
 		}},
-		{"due", over, func(ctx context.Context, gs *game.Games, w *world) error { return gs.DueRound(ctx, w.game.ID, 1) }},
+		{"due", over, func(ctx context.Context, gs *game.Games, w *world) error {
+			return gs.DueRound(ctx, w.game.ID, 1)
+		}},
 		{"timer", over, func(ctx context.Context, gs *game.Games, _ *world) error { return gs.SweepAll(ctx) }},
 		{"solve", func(t *testing.T, w *world) {
 			over(t, w)

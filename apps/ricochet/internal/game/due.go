@@ -29,7 +29,9 @@ func (gs *Games) Triggers() []function.Trigger {
 	return []function.Trigger{
 		{Name: QueueDue, Queue: QueueDue, Run: pointed(gs.due)},
 		{Name: QueueSolve, Queue: QueueSolve, Run: pointed(gs.solve)},
-		{Name: Sweep, Schedule: "0 * * * * *", Run: func(ctx context.Context, _ function.Invocation) error { return gs.sweep(ctx) }},
+		{Name: Sweep, Schedule: "0 * * * * *", Run: func(ctx context.Context, _ function.Invocation) error {
+			return gs.sweep(ctx)
+		}},
 	}
 }
 
@@ -61,7 +63,8 @@ func (gs *Games) send(ctx context.Context, name string, p pointer, delay time.Du
 // announce says when a round is over, before it begins or its end moves: a message that waits till
 // then, and a row for the timer.
 func (gs *Games) announce(ctx context.Context, id string, r Round) error {
-	if _, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Upsert, Row: table.Row{Key: dueKey(r.End, id, r.Number)}}); err != nil {
+	if _, err := gs.Store.Write(ctx, gs.Tables.Due,
+		table.Op{Kind: table.Upsert, Row: table.Row{Key: dueKey(r.End, id, r.Number)}}); err != nil {
 		return err
 	}
 	// A delay counts from when the queue has it, by whole seconds: better a little late than early.
@@ -93,7 +96,8 @@ func unlessGone(err error) error {
 // another once the end of the round has come.
 func (gs *Games) solveSoon(ctx context.Context, id string, number int) {
 	if err := gs.send(ctx, QueueSolve, pointer{id, number}, 0); err != nil {
-		gs.Log.WarnContext(ctx, "a closed round is not solved yet; the timer goes on", slog.String("error", err.Error()))
+		gs.Log.WarnContext(ctx, "a closed round is not solved yet; the timer goes on",
+			slog.String("error", err.Error()))
 	}
 }
 

@@ -66,7 +66,8 @@ func TestExplore(t *testing.T) {
 	t.Logf("%d schedules, %d distinct: %v", n, len(distinct), met)
 	require.Greater(t, len(distinct), int(n)*9/10)
 	for _, what := range []string{
-		"crash", "lost", "failed", "late", "twice", "accepted", "ROUND_ENDED", "ROUND_ALREADY_ACTIVE", "ROUND_ALREADY_ENDED",
+		"crash", "lost", "failed", "late", "twice", "accepted", "ROUND_ENDED",
+		"ROUND_ALREADY_ACTIVE", "ROUND_ALREADY_ENDED",
 		"completed", "skipped", "expired", "extended", "deleted",
 	} {
 		require.Positive(t, met[what], what)
@@ -167,7 +168,10 @@ func (e *explorer) act(c *chaos.Call) {
 		c.Fail(chaos.ErrTimeout)
 	case n < 10 && c.Write:
 		e.met["late"]++
-		e.late = append(e.late, landing{e.world.Now().Add(time.Duration(e.rnd.IntN(30)) * time.Second), c.Delay(chaos.ErrTimeout)})
+		e.late = append(e.late, landing{
+			e.world.Now().Add(time.Duration(e.rnd.IntN(30)) * time.Second),
+			c.Delay(chaos.ErrTimeout),
+		})
 	case n < 12:
 		e.met["crash"]++
 		c.Stop(e.rnd.IntN(2) == 0)

@@ -9,7 +9,10 @@ import (
 
 // Insert makes a game on a board of the test's own.
 func (gs *Games) Insert(ctx context.Context, b board.Board, key string) (Game, error) {
-	g := Game{ID: "game_0123456789abcdef", Created: gs.Now(), DefaultDuration: MinDuration, Board: board.DataOf(b), hostKey: hash(key)}
+	g := Game{
+		ID: "game_0123456789abcdef", Created: gs.Now(), DefaultDuration: MinDuration,
+		Board: board.DataOf(b), hostKey: hash(key),
+	}
 	_, err := gs.Store.Write(ctx, gs.Tables.Games, table.Op{Kind: table.Insert, Row: g.row()})
 	return g, err
 }

@@ -76,7 +76,8 @@ type NewGame struct {
 func (gs *Games) NewGame(ctx context.Context, n NewGame) (Game, string, error) {
 	n.Name = strings.TrimSpace(n.Name)
 	if table.Units(n.Name) > MaxName || strings.ContainsFunc(n.Name, legible.Breaks) {
-		return Game{}, "", invalid(ValidationError, "body.gameName", fmt.Sprintf("give at most %d characters, and no control characters", MaxName), n.Name)
+		return Game{}, "", invalid(ValidationError, "body.gameName",
+			fmt.Sprintf("give at most %d characters, and no control characters", MaxName), n.Name)
 	}
 	if code, message := legible.Line(n.Name); code != "" {
 		return Game{}, "", invalid(ValidationError, "body.gameName", message, n.Name)
@@ -104,7 +105,9 @@ func (gs *Games) NewGame(ctx context.Context, n NewGame) (Game, string, error) {
 
 func checkDuration(field string, d time.Duration) error {
 	if d < MinDuration || d > MaxDuration {
-		return invalid(ValidationError, field, fmt.Sprintf("give %d to %d milliseconds: a minute to a week", MinDuration.Milliseconds(), MaxDuration.Milliseconds()), d.Milliseconds())
+		return invalid(ValidationError, field,
+			fmt.Sprintf("give %d to %d milliseconds: a minute to a week", MinDuration.Milliseconds(),
+				MaxDuration.Milliseconds()), d.Milliseconds())
 	}
 	return nil
 }
@@ -134,7 +137,8 @@ const idLen = len("game_") + 16
 
 // Game returns a game.
 func (gs *Games) Game(ctx context.Context, id string) (Game, error) {
-	if digits, ok := strings.CutPrefix(id, "game_"); !ok || len(id) != idLen || strings.Trim(digits, "0123456789abcdef") != "" {
+	if digits, ok := strings.CutPrefix(id, "game_"); !ok || len(id) != idLen ||
+		strings.Trim(digits, "0123456789abcdef") != "" {
 		return Game{}, noGame()
 	}
 	row, err := gs.Store.Get(ctx, gs.Tables.Games, table.Key{Partition: id, Row: gameRow})
@@ -158,7 +162,8 @@ func (gs *Games) Hosted(ctx context.Context, id, key string) (Game, error) {
 		g, err = Game{}, nil
 	}
 	if err == nil && !same(key, g.hostKey) {
-		err = fault.Coded(fault.Unauthenticated, InvalidHostKey, "send the hostKey of this game in the header X-Host-Key: whoever created the game was told it")
+		err = fault.Coded(fault.Unauthenticated, InvalidHostKey,
+			"send the hostKey of this game in the header X-Host-Key: whoever created the game was told it")
 	}
 	return g, err
 }
@@ -210,7 +215,8 @@ func (gs *Games) Delete(ctx context.Context, id, key string) error {
 		return err
 	}
 	due := dueKey(gs.Now(), id, 0)
-	if _, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Upsert, Row: table.Row{Key: due}}); err != nil {
+	if _, err := gs.Store.Write(ctx, gs.Tables.Due,
+		table.Op{Kind: table.Upsert, Row: table.Row{Key: due}}); err != nil {
 		return away(err)
 	}
 	g.deleted = true
@@ -243,7 +249,12 @@ func (gs *Games) purge(ctx context.Context, id string, due table.Key, since time
 		return gs.forget(ctx, due) // it was asked for, and never done
 	}
 	// Lock rows go first: from then on nothing is added.
-	for _, r := range []table.Range{table.Prefix(id, activeRows), {Partition: id, To: gameRow}, {Partition: id, After: gameRow}, {Partition: id}} {
+	for _, r := range []table.Range{
+		table.Prefix(id, activeRows),
+		{Partition: id, To: gameRow},
+		{Partition: id, After: gameRow},
+		{Partition: id},
+	} {
 		if err := gs.clear(ctx, r); err != nil {
 			return err
 		}
@@ -279,7 +290,8 @@ func (gs *Games) clear(ctx context.Context, r table.Range) error {
 
 // forget removes a row of Due that asks for nothing any more.
 func (gs *Games) forget(ctx context.Context, due table.Key) error {
-	_, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Delete, Row: table.Row{Key: due, ETag: table.Any}})
+	_, err := gs.Store.Write(ctx, gs.Tables.Due,
+		table.Op{Kind: table.Delete, Row: table.Row{Key: due, ETag: table.Any}})
 	if errors.Is(err, table.ErrNotFound) {
 		return nil
 	}

@@ -233,7 +233,12 @@ func TestDue(t *testing.T) {
 	r, err := w.Extend(ctx, id, hostKey, 1, game.Extension{By: time.Minute})
 	require.NoError(t, err)
 	require.Equal(t, began.Add(2*time.Minute), r.End.UTC())
-	for _, x := range []game.Extension{{By: -time.Minute}, {}, {By: 8 * 24 * time.Hour}, {End: began.Add(time.Minute)}} {
+	for _, x := range []game.Extension{
+		{By: -time.Minute},
+		{},
+		{By: 8 * 24 * time.Hour},
+		{End: began.Add(time.Minute)},
+	} {
 		_, err = w.Extend(ctx, id, hostKey, 1, x)
 		require.Equal(t, game.ValidationError, fault.CodeOf(err))
 	}
@@ -270,7 +275,8 @@ func TestAllGoals(t *testing.T) {
 	ctx, id := t.Context(), w.game.ID
 	for n := range small.Goals {
 		r := w.start(t)
-		_, err := w.Submit(ctx, id, r.Number, game.Submission{Player: fmt.Sprint("player ", n), Moves: solve(t, w.again(t), r)})
+		_, err := w.Submit(ctx, id, r.Number,
+			game.Submission{Player: fmt.Sprint("player ", n), Moves: solve(t, w.again(t), r)})
 		require.NoError(t, err)
 		_, err = w.Close(ctx, id, hostKey, r.Number, false)
 		require.NoError(t, err)
@@ -350,7 +356,8 @@ func TestClosing(t *testing.T) {
 			players.Go(func() { submit(i) })
 		}
 		closers := make([]bool, 2)
-		host, timer := over(w.clock.Now, db, w.queues, 1), over(func() time.Time { return r.End.Add(time.Second) }, db, w.queues, 2)
+		host, timer := over(w.clock.Now, db, w.queues, 1),
+			over(func() time.Time { return r.End.Add(time.Second) }, db, w.queues, 2)
 		players.Go(func() {
 			<-db.then
 			_, err := host.Close(ctx, id, hostKey, 1, false)

@@ -82,7 +82,8 @@ func TestLeaderboardPages(t *testing.T) {
 				require.LessOrEqual(t, len(page.Standings), limit)
 				require.NotEmpty(t, page.Standings, "a page that goes on has something")
 				for _, s := range page.Standings {
-					require.Equal(t, r.Status != game.Active, len(s.Best.Moves) > 0, "moves are shown once the round is closed")
+					require.Equal(t, r.Status != game.Active, len(s.Best.Moves) > 0,
+						"moves are shown once the round is closed")
 					list = append(list, entry{s.Best.Player, s.Best.Count, s.Rank, s.Best.At})
 				}
 				if page.Next == "" {
@@ -114,7 +115,10 @@ func TestLeaderboardPositions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := w.start(t)
-	for _, after := range []string{"x", "0002", "0002|1793534400000|", "0002|1793534400000|A", "0002|1793534400000|a'b", "../0002|1793534400000|a", "0002|1793534400000|a\n"} {
+	for _, after := range []string{
+		"x", "0002", "0002|1793534400000|", "0002|1793534400000|A", "0002|1793534400000|a'b",
+		"../0002|1793534400000|a", "0002|1793534400000|a\n",
+	} {
 		_, err := w.Leaderboard(t.Context(), w.game.ID, r, game.Part{After: after, Limit: 1})
 		require.Equal(t, fault.Malformed, fault.Of(err), after)
 	}

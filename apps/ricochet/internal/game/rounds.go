@@ -67,11 +67,13 @@ func (gs *Games) landed(ctx context.Context, id string, r Round, unknown error) 
 func (gs *Games) open(g Game, d time.Duration) (Round, error) {
 	switch {
 	case g.Current > 0:
-		return Round{}, fault.Coded(conflict, RoundAlreadyActive, fmt.Sprintf("round %d is active; close it first, or wait for its end", g.Current))
+		return Round{}, fault.Coded(conflict, RoundAlreadyActive,
+			fmt.Sprintf("round %d is active; close it first, or wait for its end", g.Current))
 	case g.Complete():
 		return Round{}, fault.Coded(conflict, AllGoalsExhausted, "every goal of this game was won; create another game")
 	case g.Rounds == MaxRounds:
-		return Round{}, fault.Coded(conflict, TooManyRounds, fmt.Sprintf("a game has at most %d rounds; create another game", MaxRounds))
+		return Round{}, fault.Coded(conflict, TooManyRounds,
+			fmt.Sprintf("a game has at most %d rounds; create another game", MaxRounds))
 	}
 	if d == 0 {
 		d = g.DefaultDuration
@@ -135,7 +137,8 @@ func (gs *Games) Extend(ctx context.Context, id, key string, number int, x Exten
 			end = r.End.Add(x.By)
 		}
 		if by := end.Sub(r.End); by < MinExtension || by > MaxDuration || !end.After(gs.Now()) {
-			return Round{}, invalid(ValidationError, x.field(), "move the end by a second to a week, to a time that is not over yet", nil)
+			return Round{}, invalid(ValidationError, x.field(),
+				"move the end by a second to a week, to a time that is not over yet", nil)
 		}
 		r.End = end
 		if err := gs.announce(ctx, id, r); err != nil {
@@ -164,7 +167,10 @@ func (x Extension) field() string {
 
 // touch gives the lock row of a round another ETag, and fails where the round was closed.
 func touch(id string, number int) table.Op {
-	return table.Op{Kind: table.Merge, Row: table.Row{Key: table.Key{Partition: id, Row: activeRow(number)}, ETag: table.Any}}
+	return table.Op{
+		Kind: table.Merge,
+		Row:  table.Row{Key: table.Key{Partition: id, Row: activeRow(number)}, ETag: table.Any},
+	}
 }
 
 // Close ends the active round for its host. The host may skip the goal: then the round is not won,
@@ -193,7 +199,9 @@ func (gs *Games) closeDue(ctx context.Context, id string, number int) (Round, er
 
 // close ends a round as decide says. It reports whether this call did: a round is closed once,
 // however often that is asked.
-func (gs *Games) close(ctx context.Context, id string, number int, decide func(Round) (Status, bool)) (r Round, closed bool, err error) {
+func (gs *Games) close(ctx context.Context, id string, number int,
+	decide func(Round) (Status, bool),
+) (r Round, closed bool, err error) {
 	attempt, unknown := gs.random(8), error(nil)
 	for range tries {
 		// The lock row comes first: a solution that is accepted later changes its ETag.

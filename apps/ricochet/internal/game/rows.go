@@ -192,7 +192,8 @@ func parseRound(row table.Row) (Round, error) {
 	r := Round{
 		Number: int(p.Get("roundNumber").Int()), GoalIndex: int(p.Get("goalIndex").Int()),
 		Start: time.UnixMilli(p.Get("startTime").Int()), End: time.UnixMilli(p.Get("endTime").Int()),
-		Status: Status(p.Get("status").Str()), attempt: p.Get("attempt").Str(), closer: p.Get("closedBy").Str(), etag: row.ETag,
+		Status: Status(p.Get("status").Str()), attempt: p.Get("attempt").Str(),
+		closer: p.Get("closedBy").Str(), etag: row.ETag,
 		Optimum: Optimum{State: p.Get("optimum").Str()},
 	}
 	goal := board.GoalPlace{Color: p.Get("goalColor").Str()}

@@ -41,9 +41,13 @@ var playerNames = regexp.MustCompile(`^[A-Za-z0-9 _-]+$`)
 func (gs *Games) Submit(ctx context.Context, id string, number int, s Submission) (Accepted, error) {
 	s.Player = strings.TrimSpace(s.Player)
 	if len(s.Player) > MaxPlayerName || !playerNames.MatchString(s.Player) {
-		return Accepted{}, invalid(ValidationError, "body.playerName", fmt.Sprintf("give 1 to %d letters, digits, spaces, _ and -", MaxPlayerName), s.Player)
+		return Accepted{}, invalid(ValidationError, "body.playerName",
+			fmt.Sprintf("give 1 to %d letters, digits, spaces, _ and -", MaxPlayerName), s.Player)
 	}
-	try := attempt{Games: gs, game: id, number: number, player: strings.ToLower(s.Player), Submission: s, id: gs.random(8)}
+	try := attempt{
+		Games: gs, game: id, number: number, player: strings.ToLower(s.Player),
+		Submission: s, id: gs.random(8),
+	}
 	for range tries {
 		if again, err := try.once(ctx); err != nil {
 			return Accepted{}, err
@@ -170,7 +174,8 @@ func (a *attempt) sign(ctx context.Context) (table.Op, error) {
 		a.name.round, a.name.attempts, a.name.best = a.number, 0, len(a.Moves)
 	}
 	if a.name.attempts == MaxSolutions {
-		return table.Op{}, fault.Coded(conflict, TooManySolutions, fmt.Sprintf("a player submits at most %d solutions in a round", MaxSolutions))
+		return table.Op{}, fault.Coded(conflict, TooManySolutions,
+			fmt.Sprintf("a player submits at most %d solutions in a round", MaxSolutions))
 	}
 	a.name.attempts++
 	a.name.best = min(a.name.best, len(a.Moves))
@@ -200,7 +205,8 @@ func (a *attempt) claim(ctx context.Context) (table.Op, error) {
 func (gs *Games) rank(ctx context.Context, id string, number, moves int, player string) (int, error) {
 	before := map[string]bool{}
 	shorter := table.Range{
-		Partition: id, From: solutionRows(number), To: fmt.Sprintf("%s%04d", solutionRows(number), moves), Select: []string{"moveCount"},
+		Partition: id, From: solutionRows(number), To: fmt.Sprintf("%s%04d", solutionRows(number), moves),
+		Select: []string{"moveCount"},
 	}
 	for row, err := range table.All(ctx, gs.Store, gs.Tables.Games, shorter) {
 		if err != nil {

@@ -36,7 +36,10 @@ type audit struct {
 }
 
 func newAudit(id string) *audit {
-	return &audit{id: id, rounds: map[int]Round{}, locks: map[int]bool{}, first: map[int]Solution{}, players: map[string]bool{}, solutions: map[string]int{}}
+	return &audit{
+		id: id, rounds: map[int]Round{}, locks: map[int]bool{}, first: map[int]Solution{},
+		players: map[string]bool{}, solutions: map[string]int{},
+	}
 }
 
 func (a *audit) says(format string, args ...any) {
@@ -194,7 +197,8 @@ func (gs *Games) Repair(ctx context.Context) error {
 			keys = []table.Key{dueKey(gs.Now(), a.id, 0)}
 		}
 		for _, key := range keys {
-			if _, err := gs.Store.Write(ctx, gs.Tables.Due, table.Op{Kind: table.Upsert, Row: table.Row{Key: key}}); err != nil {
+			if _, err := gs.Store.Write(ctx, gs.Tables.Due,
+				table.Op{Kind: table.Upsert, Row: table.Row{Key: key}}); err != nil {
 				return away(err)
 			}
 		}

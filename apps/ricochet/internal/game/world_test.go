@@ -56,7 +56,9 @@ func create(t *testing.T, gs *game.Games) game.Game {
 // small is a board without walls, where every goal is two or three moves away.
 var small = board.Board{
 	Goals: []board.Goal{
-		{Cell: board.At(0, 0), Color: board.Red}, {Cell: board.At(15, 0), Color: board.Yellow}, {Cell: board.At(15, 15), Color: board.Multi},
+		{Cell: board.At(0, 0), Color: board.Red},
+		{Cell: board.At(15, 0), Color: board.Yellow},
+		{Cell: board.At(15, 15), Color: board.Multi},
 	},
 	Robots: board.Robots{board.At(3, 4), board.At(9, 2), board.At(5, 11), board.At(12, 8)},
 }
@@ -158,7 +160,8 @@ func check(ctx context.Context, gs *game.Games, db table.DB, id string) error {
 		}
 	}
 	if g.Board.Robots.Cells() != robots || !slices.Equal(won, g.Board.CompletedGoalIndices) {
-		return fmt.Errorf("robots %v and goals %v, want %v and %v", g.Board.Robots, g.Board.CompletedGoalIndices, robots, won)
+		return fmt.Errorf("robots %v and goals %v, want %v and %v", g.Board.Robots,
+			g.Board.CompletedGoalIndices, robots, won)
 	}
 	rounds, err := rowsOf(ctx, db, tables.Games, "round|")
 	if err == nil && len(rounds) != g.Rounds {
@@ -183,8 +186,10 @@ func replay(ctx context.Context, db table.DB, r game.Round, won []int) (board.Ro
 	if err != nil {
 		return r.Robots, won, err
 	}
-	if slices.Contains(won, r.GoalIndex) || r.Winner.Player != best.Player || !slices.Equal(r.Winner.Moves, best.Moves) {
-		return r.Robots, won, fmt.Errorf("goal %d won by %s with %v, want %s with %v", r.GoalIndex, r.Winner.Player, r.Winner.Moves, best.Player, best.Moves)
+	if slices.Contains(won, r.GoalIndex) || r.Winner.Player != best.Player ||
+		!slices.Equal(r.Winner.Moves, best.Moves) {
+		return r.Robots, won, fmt.Errorf("goal %d won by %s with %v, want %s with %v", r.GoalIndex, r.Winner.Player,
+			r.Winner.Moves, best.Player, best.Moves)
 	}
 	_, end, err := small.Walls.Slides().Solve(r.Robots, r.Goal, best.Moves)
 	return end, append(won, r.GoalIndex), err

@@ -23,8 +23,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // types are the files that there are, with their types.
 var types = map[string]string{
 	"page.html": "text/html; charset=utf-8", "page.css": "text/css; charset=utf-8",
-	"page.js": "text/javascript; charset=utf-8", "board.js": "text/javascript; charset=utf-8", "server.js": "text/javascript; charset=utf-8",
-	"joy.js": "text/javascript; charset=utf-8",
+	"page.js": "text/javascript; charset=utf-8", "board.js": "text/javascript; charset=utf-8",
+	"server.js": "text/javascript; charset=utf-8",
+	"joy.js":    "text/javascript; charset=utf-8",
 }
 
 // New returns a handler for everything under Prefix.

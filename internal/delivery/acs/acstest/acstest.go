@@ -51,15 +51,23 @@ func New(t *testing.T) *Service {
 	mux.HandleFunc("GET /emails/operations/{id}", s.operation)
 	// As the platform has it for managed identities of function apps.
 	mux.HandleFunc("GET /identity", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-IDENTITY-HEADER") != "secret" || r.FormValue("client_id") != clientID || r.FormValue("resource")+"/.default" != acs.Scope {
+		if r.Header.Get("X-IDENTITY-HEADER") != "secret" || r.FormValue("client_id") != clientID ||
+			r.FormValue("resource")+"/.default" != acs.Scope {
 			http.Error(w, "no such identity", http.StatusBadRequest)
 			return
 		}
-		answer(w, http.StatusOK, map[string]string{"access_token": token, "token_type": "Bearer", "expires_on": "4102444800", "resource": r.FormValue("resource")})
+		answer(w, http.StatusOK, map[string]string{
+			"access_token": token, "token_type": "Bearer",
+			"expires_on": "4102444800", "resource": r.FormValue("resource"),
+		})
 	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/identity" && r.Header.Get("Authorization") != "Bearer "+token {
-			answer(w, http.StatusForbidden, map[string]any{"error": map[string]string{"code": "Denied", "message": "Denied by the resource provider."}})
+			answer(w, http.StatusForbidden,
+				map[string]any{"error": map[string]string{
+					"code":    "Denied",
+					"message": "Denied by the resource provider.",
+				}})
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -133,8 +141,10 @@ func (s *Service) sms(w http.ResponseWriter, r *http.Request) {
 		SmsRecipients []struct{ To, RepeatabilityRequestID, RepeatabilityFirstSent string }
 		Message       string
 	}
-	if json.NewDecoder(r.Body).Decode(&sent) != nil || r.FormValue("api-version") == "" || sent.From != From || len(sent.SmsRecipients) != 1 ||
-		sent.SmsRecipients[0].RepeatabilityRequestID == "" || sent.SmsRecipients[0].RepeatabilityFirstSent == "" || sent.Message == "" {
+	if json.NewDecoder(r.Body).Decode(&sent) != nil || r.FormValue("api-version") == "" || sent.From != From ||
+		len(sent.SmsRecipients) != 1 ||
+		sent.SmsRecipients[0].RepeatabilityRequestID == "" || sent.SmsRecipients[0].RepeatabilityFirstSent == "" ||
+		sent.Message == "" {
 		answer(w, http.StatusBadRequest, nil)
 		return
 	}
@@ -156,15 +166,20 @@ func (s *Service) mail(w http.ResponseWriter, r *http.Request) {
 		Content       struct{ Subject, PlainText string }
 		Headers       map[string]string
 	}
-	if json.NewDecoder(r.Body).Decode(&sent) != nil || r.FormValue("api-version") == "" || sent.SenderAddress != Mailbox ||
+	if json.NewDecoder(r.Body).Decode(&sent) != nil || r.FormValue("api-version") == "" ||
+		sent.SenderAddress != Mailbox ||
 		len(sent.Recipients.To) != 1 || sent.Content.Subject == "" || sent.Content.PlainText == "" {
-		answer(w, http.StatusBadRequest, map[string]any{"error": map[string]string{"code": "InvalidSenderUserName", "message": "Invalid sender."}})
+		answer(w, http.StatusBadRequest,
+			map[string]any{"error": map[string]string{"code": "InvalidSenderUserName", "message": "Invalid sender."}})
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse == "" {
-		s.mails[sent.Recipients.To[0].Address] = Mail{sent.Content.Subject, sent.Content.PlainText, sent.Headers["List-Unsubscribe"]}
+		s.mails[sent.Recipients.To[0].Address] = Mail{
+			sent.Content.Subject, sent.Content.PlainText,
+			sent.Headers["List-Unsubscribe"],
+		}
 	}
 	at := s.URL + "/emails/operations/1?api-version=2023-03-31"
 	if s.elsewhere != "" {
@@ -184,7 +199,10 @@ func (s *Service) operation(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "0")
 		answer(w, http.StatusOK, map[string]string{"id": "1", "status": "Running"})
 	case s.refuse != "":
-		answer(w, http.StatusOK, map[string]any{"id": "1", "status": "Failed", "error": map[string]string{"code": "EmailDropped", "message": s.refuse}})
+		answer(w, http.StatusOK, map[string]any{
+			"id": "1", "status": "Failed",
+			"error": map[string]string{"code": "EmailDropped", "message": s.refuse},
+		})
 	default:
 		answer(w, http.StatusOK, map[string]string{"id": "1", "status": "Succeeded"})
 	}

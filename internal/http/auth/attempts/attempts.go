@@ -51,7 +51,10 @@ func New(now func() time.Time) *Counter {
 // Count returns a counter of something in windows of a time, with the code and the text of what it
 // refuses.
 func Count(now func() time.Time, within time.Duration, code fault.Code, text string) *Counter {
-	return &Counter{now: now, within: within, refusal: fault.Error{Kind: fault.Limited, Code: code, Text: text}, failed: rowstore.NewLRU[string, *window](maxRemembered)}
+	return &Counter{
+		now: now, within: within, refusal: fault.Error{Kind: fault.Limited, Code: code, Text: text},
+		failed: rowstore.NewLRU[string, *window](maxRemembered),
+	}
 }
 
 // Begin takes an attempt under all of some names, which done ends. The error is Limited if one of

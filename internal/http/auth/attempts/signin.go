@@ -19,7 +19,9 @@ type From struct{ Site, Network string }
 
 // Password takes an attempt to sign in to an account. Wrong passwords of strangers must not keep
 // its owner out: they count for their address, and make others who are not known wait some seconds.
-func (a *Counter) Password(ctx context.Context, account string, from From, sleep func(context.Context, time.Duration) error) (done func(failed bool), err error) {
+func (a *Counter) Password(ctx context.Context, account string, from From,
+	sleep func(context.Context, time.Duration) error,
+) (done func(failed bool), err error) {
 	limits := []Limit{{Name: ofAccount(account)}, {Name: atSite(account, from), Most: Most}}
 	if from.Site != "" {
 		limits = append(limits, Limit{Name: "at " + from.Site, Most: wrongOfSite})

@@ -99,7 +99,8 @@ func (p *Provider) Set(s State) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPut, p.Issuer+"/test", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPut,
+		p.Issuer+"/test", bytes.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}

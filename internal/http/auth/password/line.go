@@ -84,7 +84,8 @@ func (l *line) had(name string) int { return l.now[name] + l.before[name] }
 func (l *line) next() (at int) {
 	for i, by := range l.turns {
 		first := l.turns[at]
-		if cmp.Or(cmp.Compare(l.had(by.network()), l.had(first.network())), cmp.Compare(l.had(by.Name), l.had(first.Name))) < 0 {
+		if cmp.Or(cmp.Compare(l.had(by.network()), l.had(first.network())),
+			cmp.Compare(l.had(by.Name), l.had(first.Name))) < 0 {
 			at = i
 		}
 	}
@@ -103,7 +104,10 @@ func (l *line) enter(ctx context.Context, by By) (leave func(), err error) {
 	}
 	if len(l.waiting[name]) >= maxWaiting {
 		l.mu.Unlock()
-		return nil, &fault.Error{Kind: fault.Limited, Code: httpjson.TooManyAtOnce, Text: "too many passwords of yours are looked at already; wait for them", RetryAfter: time.Second}
+		return nil, &fault.Error{
+			Kind: fault.Limited, Code: httpjson.TooManyAtOnce,
+			Text: "too many passwords of yours are looked at already; wait for them", RetryAfter: time.Second,
+		}
 	}
 	place := make(chan struct{})
 	if l.waiting[name] = append(l.waiting[name], place); len(l.waiting[name]) == 1 {
@@ -120,7 +124,8 @@ func (l *line) enter(ctx context.Context, by By) (leave func(), err error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-wait.C:
-		err = fault.Coded(fault.Unavailable, httpjson.Busy, "too many people sign in at once; try again in some seconds")
+		err = fault.Coded(fault.Unavailable, httpjson.Busy,
+			"too many people sign in at once; try again in some seconds")
 	}
 	l.giveUp(name, place)
 	return nil, err

@@ -105,7 +105,8 @@ type hash struct {
 // String writes a hash in the PHC string format.
 func (h hash) String() string {
 	b := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.lanes, b.EncodeToString(h.salt), b.EncodeToString(h.key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.lanes,
+		b.EncodeToString(h.salt), b.EncodeToString(h.key))
 }
 
 var errDamaged = errors.New("the hash of a password is damaged")
@@ -123,7 +124,8 @@ func parse(s string) (h hash, err error) {
 		h.key, err = base64.RawStdEncoding.DecodeString(parts[5])
 	}
 	within := h.passes > 0 && h.passes <= most.passes && h.lanes > 0 && h.lanes <= most.lanes && h.memory <= most.memory
-	if err != nil || errCost != nil || !within || len(h.salt) != saltBytes || len(h.key) != hashBytes || h.String() != s {
+	if err != nil || errCost != nil || !within || len(h.salt) != saltBytes ||
+		len(h.key) != hashBytes || h.String() != s {
 		return hash{}, errDamaged
 	}
 	return h, nil

@@ -39,7 +39,8 @@ func TestHash(t *testing.T) {
 func old(memory, passes uint32) string {
 	salt := []byte("sixteen bytes !!")
 	b := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=1$%s$%s", memory, passes, b(salt), b(argon2.IDKey([]byte("secret"), salt, passes, memory, 1, 32)))
+	return fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=1$%s$%s", memory, passes, b(salt),
+		b(argon2.IDKey([]byte("secret"), salt, passes, memory, 1, 32)))
 }
 
 func TestVerifyRenews(t *testing.T) {
@@ -100,9 +101,12 @@ func TestDamaged(t *testing.T) {
 	t.Parallel()
 	good := old(8<<10, 1)
 	for _, bad := range []string{
-		"$", "secret", "x" + good, good + " ", good + "$", good[:len(good)-1], strings.Replace(good, "argon2id", "argon2i", 1),
-		strings.Replace(good, "v=19", "v=16", 1), strings.Replace(good, "m=8192", "m=4194304", 1), strings.Replace(good, "m=8192", "m=+8192", 1),
-		strings.Replace(good, "t=1", "t=0", 1), strings.Replace(good, "t=1", "t=17", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "p=1", "p=256", 1),
+		"$", "secret", "x" + good, good + " ", good + "$", good[:len(good)-1],
+		strings.Replace(good, "argon2id", "argon2i", 1),
+		strings.Replace(good, "v=19", "v=16", 1), strings.Replace(good, "m=8192", "m=4194304", 1),
+		strings.Replace(good, "m=8192", "m=+8192", 1),
+		strings.Replace(good, "t=1", "t=0", 1), strings.Replace(good, "t=1", "t=17", 1),
+		strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "p=1", "p=256", 1),
 	} {
 		_, _, err := NewHasher().Verify(t.Context(), By{Name: "anna"}, "secret", bad)
 		require.ErrorIs(t, err, errDamaged, bad)

@@ -26,7 +26,9 @@ const knownFor = time.Second
 
 // Recognize is Identify, and what it reads the first action with the claim that it returns does not
 // read again.
-func (s *Sessions[A]) Recognize(ctx context.Context, c Claim[A], reads ...func(context.Context) error) (Claim[A], Caller[A], error) {
+func (s *Sessions[A]) Recognize(ctx context.Context, c Claim[A],
+	reads ...func(context.Context) error,
+) (Claim[A], Caller[A], error) {
 	caller, err := s.Identify(ctx, c, nil, reads...)
 	if err != nil {
 		return Claim[A]{}, Caller[A]{}, err
@@ -39,7 +41,9 @@ func (s *Sessions[A]) Recognize(ctx context.Context, c Claim[A], reads ...func(c
 // Identify finds out whether a claim is true, and does the first reads of a request at the same
 // time. An error of a read counts only if the claim is true and allow, which may be nil, does not
 // refuse the account.
-func (s *Sessions[A]) Identify(ctx context.Context, c Claim[A], allow func(A) error, reads ...func(context.Context) error) (caller Caller[A], err error) {
+func (s *Sessions[A]) Identify(ctx context.Context, c Claim[A], allow func(A) error,
+	reads ...func(context.Context) error,
+) (caller Caller[A], err error) {
 	if c.UserID == "" {
 		return Caller[A]{}, SignIn()
 	}
@@ -89,7 +93,9 @@ func (c Claim[A]) take(now time.Time) (Caller[A], bool) {
 }
 
 // Visit is Identify for actions that guests may take too. The account of a guest is the zero one.
-func (s *Sessions[A]) Visit(ctx context.Context, c Claim[A], allow func(A) error, reads ...func(context.Context) error) (Caller[A], error) {
+func (s *Sessions[A]) Visit(ctx context.Context, c Claim[A], allow func(A) error,
+	reads ...func(context.Context) error,
+) (Caller[A], error) {
 	if c.UserID != "" {
 		return s.Identify(ctx, c, allow, reads...)
 	}

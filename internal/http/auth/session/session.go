@@ -57,7 +57,8 @@ func Parse[A any](f Form, token string) (c Claim[A], ok bool) {
 		return Claim[A]{}, false
 	}
 	return Claim[A]{
-		UserID: f.ids.Text([idBytes]byte(id[:idBytes])), SessionID: f.ids.Text([idBytes]byte(id[idBytes:])), secret: secret,
+		UserID: f.ids.Text([idBytes]byte(id[:idBytes])), SessionID: f.ids.Text([idBytes]byte(id[idBytes:])),
+		secret: secret,
 	}, true
 }
 

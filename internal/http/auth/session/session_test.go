@@ -40,7 +40,8 @@ var (
 		Text:  func(id [16]byte) string { return uuid.UUID(id).String() },
 		Bytes: func(id string) [16]byte { return uuid.MustParse(id) },
 	}
-	accessForm, refreshForm, resetForm = session.NewForm("ta_", ids), session.NewForm("tr_", ids), session.NewForm("tx_", ids)
+	accessForm, refreshForm, resetForm = session.NewForm("ta_", ids),
+		session.NewForm("tr_", ids), session.NewForm("tx_", ids)
 )
 
 // An account is one of the tests' application.
@@ -66,9 +67,15 @@ func fails(code fault.Code) func() error {
 
 // lenient lets any request come again, strict those with an id for a minute, once none.
 var (
-	lenient = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, AgainFor: session.UntilUsed, Most: 20}
-	once    = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, Most: 20}
-	strict  = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, SessionFor: 180 * 24 * time.Hour, AgainFor: time.Minute, Most: 20}
+	lenient = session.Policy{
+		AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour,
+		AgainFor: session.UntilUsed, Most: 20,
+	}
+	once   = session.Policy{AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour, Most: 20}
+	strict = session.Policy{
+		AccessFor: 15 * time.Minute, RefreshFor: 30 * 24 * time.Hour,
+		SessionFor: 180 * 24 * time.Hour, AgainFor: time.Minute, Most: 20,
+	}
 )
 
 func newWorld(t *testing.T, p session.Policy) *world {
@@ -267,7 +274,9 @@ func TestRefreshOvertaken(t *testing.T) {
 	w := newWorld(t, strict)
 	first := w.enter()
 	var theirs tokens
-	rival := &calls.Rival{DB: w.db, Before: calls.WritesTo(name), Do: func() { theirs = w.next(first.refresh, request) }}
+	rival := &calls.Rival{DB: w.db, Before: calls.WritesTo(name), Do: func() {
+		theirs = w.next(first.refresh, request)
+	}}
 	mine, err := refresh(t.Context(), w.over(rival, strict), first.refresh, request)
 	require.NoError(t, err)
 	require.Equal(t, theirs, mine)
@@ -305,7 +314,8 @@ func TestCrashesOfRefresh(t *testing.T) {
 			c.Land(w.clock.Pass, w.clock.Pass)
 			if err != nil {
 				require.Equal(t, fault.Unavailable, fault.Of(err), "this request has not used the token twice")
-				if told, err = refresh(t.Context(), w.Sessions, first.refresh, request); err != nil { // the first has landed
+				// the first has landed
+				if told, err = refresh(t.Context(), w.Sessions, first.refresh, request); err != nil {
 					require.Equal(t, session.ReusedCode, fault.CodeOf(err))
 					require.Empty(t, w.rows())
 					return
@@ -508,7 +518,8 @@ func TestIdentify(t *testing.T) {
 	require.Equal(t, 1, did)
 	_, err = w.Visit(t.Context(), claim{}, allow)
 	require.NoError(t, err)
-	_, err = w.Visit(t.Context(), claimOf(t, accessForm.Token(session.Session{User: user, ID: user}, session.Secret{})), allow)
+	_, err = w.Visit(t.Context(),
+		claimOf(t, accessForm.Token(session.Session{User: user, ID: user}, session.Secret{})), allow)
 	require.Equal(t, ended, fault.CodeOf(err), "a made-up token makes no guest")
 }
 
@@ -516,26 +527,41 @@ func TestIdentify(t *testing.T) {
 // themselves.
 func TestDevice(t *testing.T) {
 	t.Parallel()
-	const webkit, blink = " AppleWebKit/605.1.15 (KHTML, like Gecko) ", " AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 "
+	const webkit, blink = " AppleWebKit/605.1.15 (KHTML, like Gecko) ",
+		" AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 "
 	for agent, want := range map[string]string{
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink + "Safari/537.36":                                         "Chrome on Windows",
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink + "Safari/537.36 Edg/143.0.0.0":                           "Edge on Windows",
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0":                            "Firefox on Windows",
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink + "YaBrowser/25.4.0.0 Safari/537.36":                      "Yandex Browser on Windows",
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + webkit + "Version/26.0 Safari/605.1.15":                   "Safari on Mac",
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + blink + "Safari/537.36 OPR/125.0.0.0":                     "Opera on Mac",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "Version/26.0 Mobile/15E148 Safari/604.1": "Safari on iPhone",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "CriOS/143.0 Mobile/15E148 Safari/604.1":  "Chrome on iPhone",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "FxiOS/145.0 Mobile/15E148 Safari/605.1":  "Firefox on iPhone",
-		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit + "EdgiOS/143.0 Version/26.0 Safari/604.1":  "Edge on iPhone",
-		"Mozilla/5.0 (iPad; CPU OS 18_7 like Mac OS X)" + webkit + "Version/26.0 Mobile/15E148 Safari/604.1":          "Safari on iPad",
-		"Mozilla/5.0 (Linux; Android 10; K)" + blink + "Mobile Safari/537.36":                                         "Chrome on Android",
-		"Mozilla/5.0 (Linux; Android 10; K)" + blink + "Mobile Safari/537.36 EdgA/143.0.0.0":                          "Edge on Android",
-		"Mozilla/5.0 (Linux; arm_64; Android 14; SM-G965F)" + blink + "YaBrowser/25.4.0 SA/3 Mobile Safari/537.36":    "Yandex Browser on Android",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink +
+			"Safari/537.36": "Chrome on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink +
+			"Safari/537.36 Edg/143.0.0.0": "Edge on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0": "Firefox on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + blink +
+			"YaBrowser/25.4.0.0 Safari/537.36": "Yandex Browser on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + webkit +
+			"Version/26.0 Safari/605.1.15": "Safari on Mac",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)" + blink +
+			"Safari/537.36 OPR/125.0.0.0": "Opera on Mac",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit +
+			"Version/26.0 Mobile/15E148 Safari/604.1": "Safari on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit +
+			"CriOS/143.0 Mobile/15E148 Safari/604.1": "Chrome on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit +
+			"FxiOS/145.0 Mobile/15E148 Safari/605.1": "Firefox on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X)" + webkit +
+			"EdgiOS/143.0 Version/26.0 Safari/604.1": "Edge on iPhone",
+		"Mozilla/5.0 (iPad; CPU OS 18_7 like Mac OS X)" + webkit +
+			"Version/26.0 Mobile/15E148 Safari/604.1": "Safari on iPad",
+		"Mozilla/5.0 (Linux; Android 10; K)" + blink +
+			"Mobile Safari/537.36": "Chrome on Android",
+		"Mozilla/5.0 (Linux; Android 10; K)" + blink +
+			"Mobile Safari/537.36 EdgA/143.0.0.0": "Edge on Android",
+		"Mozilla/5.0 (Linux; arm_64; Android 14; SM-G965F)" + blink +
+			"YaBrowser/25.4.0 SA/3 Mobile Safari/537.36": "Yandex Browser on Android",
 		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 SamsungBrowser/29.0 Chrome/136.0 Mobile Safari/537.36": "Samsung Internet on Android",
 		"Mozilla/5.0 (Android 15; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0":                                        "Firefox on Android",
-		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)" + blink + "Safari/537.36":                                          "Chrome on ChromeOS",
-		"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0":                              "Firefox on Linux",
+		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)" + blink +
+			"Safari/537.36": "Chrome on ChromeOS",
+		"Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0": "Firefox on Linux",
 
 		"":                       "",
 		"curl/8.5.0":             "curl/8.5.0",

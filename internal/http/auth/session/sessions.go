@@ -44,7 +44,8 @@ func SignIn() error {
 const ReusedCode fault.Code = "REFRESH_REUSED"
 
 func reused() error {
-	return fault.Coded(fault.Unauthenticated, ReusedCode, "this refresh token was used before, so somebody else may have it; the session has ended, sign in again")
+	return fault.Coded(fault.Unauthenticated, ReusedCode,
+		"this refresh token was used before, so somebody else may have it; the session has ended, sign in again")
 }
 
 // Partition returns the partition of the sessions of a user.
@@ -172,7 +173,9 @@ func (s *Sessions[A]) isSignedIn(of *A, x *Session) bool {
 // Refresh gives the secrets that follow a refresh token, which is replaced. A request that comes
 // again within the policy gets the same answer; any other that holds a replaced token ends the
 // session. request is the id of the request, or "". allow refuses an account, unless it is nil.
-func (s *Sessions[A]) Refresh(ctx context.Context, c Claim[A], request string, allow func(A) error) (of A, g Grant, err error) {
+func (s *Sessions[A]) Refresh(ctx context.Context, c Claim[A], request string,
+	allow func(A) error,
+) (of A, g Grant, err error) {
 	for try := 0; ; try++ {
 		account, x, err := s.Find(ctx, c)
 		if err != nil {
@@ -283,7 +286,9 @@ func (s *Sessions[A]) Trim(ctx context.Context, all []Session, of A) {
 	ctx = context.WithoutCancel(ctx)
 	s.Background(func() {
 		for _, x := range gone {
-			_ = s.Write(ctx, s.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: s.Key(x.User, x.ID), ETag: x.ETag}}})
+			_ = s.Write(ctx, s.Table, []table.Op{
+				{Kind: table.Delete, Row: table.Row{Key: s.Key(x.User, x.ID), ETag: x.ETag}},
+			})
 		}
 	})
 }

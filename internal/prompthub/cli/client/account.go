@@ -120,7 +120,8 @@ func (c *Client) importHistory(ctx context.Context, parts []piece, how string) (
 
 // and returns what became of an entry that comes in parts, of which e were all before.
 func (e Entry) and(next Entry) Entry {
-	if e.Outcome != "" && next.Outcome != Rejected.String() && (e.Outcome == Created.String() || next.Outcome == Unchanged.String()) {
+	if e.Outcome != "" && next.Outcome != Rejected.String() &&
+		(e.Outcome == Created.String() || next.Outcome == Unchanged.String()) {
 		next.Outcome = e.Outcome
 	}
 	for _, lost := range e.Loss {
@@ -138,7 +139,10 @@ func (c *Client) importPiece(ctx context.Context, p piece, how string, tell func
 			Items []Entry `json:"items"`
 			Next  *int    `json:"next"`
 		}
-		k := call{method: http.MethodPost, path: "/import?file=account.jsonl&from=" + strconv.Itoa(from) + how, body: p.lines}
+		k := call{
+			method: http.MethodPost, path: "/import?file=account.jsonl&from=" + strconv.Itoa(from) + how,
+			body: p.lines,
+		}
 		if _, err := c.do(ctx, k, &r); err != nil {
 			return err
 		}

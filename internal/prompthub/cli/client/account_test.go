@@ -23,9 +23,11 @@ func TestHistoryOfManyParts(t *testing.T) {
 	message := `{"role":"user","content":"x"}`
 	var versions []string
 	for n := range 400 {
-		versions = append(versions, fmt.Sprintf(`{"version":%d,"kind":"chat","messages":[%s%s]}`, n+1, strings.Repeat(message+",", 99), message))
+		versions = append(versions, fmt.Sprintf(`{"version":%d,"kind":"chat","messages":[%s%s]}`, n+1,
+			strings.Repeat(message+",", 99), message))
 	}
-	history := `{"name":"chat","title":"Chat","tags":[],"visibility":"private","versions":[` + strings.Join(versions, ",") + "]}\n"
+	history := `{"name":"chat","title":"Chat","tags":[],"visibility":"private","versions":[` +
+		strings.Join(versions, ",") + "]}\n"
 	require.Less(t, len(history), 3<<20)
 	var sent [][]byte
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -30,7 +30,9 @@ const Parallel = 8
 const (
 	root     = "/api/v1"
 	callTime = time.Minute // limit of one request
-	maxBody  = 64 << 20    // bytes of an answer: the longest is a part of an account, which ends after twenty versions with their files
+	// bytes of an answer: the longest is a part of an account, which ends after twenty versions
+	// with their files
+	maxBody = 64 << 20
 )
 
 // Config says whom to call, and as whom.
@@ -125,11 +127,14 @@ func (c *Client) ask(ctx context.Context, k call) (answer, error) {
 	a, err := c.patiently(ctx, k)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return answer{}, fmt.Errorf("nothing listens at %s: is the service running there? --url or PROMPTHUB_URL names another address (%w)", c.URL(), err)
+		return answer{}, fmt.Errorf(
+			"nothing listens at %s: is the service running there? --url or PROMPTHUB_URL names another address (%w)",
+			c.URL(), err)
 	case err != nil:
 		return answer{}, fmt.Errorf("%s %s: %w", k.method, c.base+k.path, err)
 	case a.isElsewhere():
-		return a, &Problem{Status: a.status, Detail: "there is no PromptHub at " + c.URL() + ": give the address of the service alone, without a page's path"}
+		return a, &Problem{Status: a.status, Detail: "there is no PromptHub at " + c.URL() +
+			": give the address of the service alone, without a page's path"}
 	}
 	if a.status < 200 || a.status > 299 {
 		return a, a.problem()
@@ -159,7 +164,10 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, value := range map[string]string{"X-Dev-User": cmp.Or(k.user, c.user), "Idempotency-Key": k.key, "If-Match": k.match} {
+	for name, value := range map[string]string{
+		"X-Dev-User":      cmp.Or(k.user, c.user),
+		"Idempotency-Key": k.key, "If-Match": k.match,
+	} {
 		if value != "" {
 			req.Header.Set(name, value)
 		}
@@ -184,5 +192,8 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 		return answer{}, fmt.Errorf("read the answer: %w", err)
 	}
 	h := res.Header
-	return answer{res.StatusCode, h.Get("Retry-After"), h.Get("Location"), h.Get("Link"), h.Get("X-PromptHub-Loss"), body}, nil
+	return answer{
+		res.StatusCode, h.Get("Retry-After"), h.Get("Location"), h.Get("Link"),
+		h.Get("X-PromptHub-Loss"), body,
+	}, nil
 }

@@ -109,7 +109,10 @@ func TestTokenInPlaceOfUser(t *testing.T) {
 		require.NotContains(t, r.Header, "X-Dev-User")
 		return reply(http.StatusOK, `{"id":"oid-1"}`)
 	})
-	c, err := client.New(client.Config{URL: "https://service.example", Token: "secret", HTTP: &http.Client{Transport: transport}})
+	c, err := client.New(client.Config{
+		URL: "https://service.example", Token: "secret",
+		HTTP: &http.Client{Transport: transport},
+	})
 	require.NoError(t, err)
 	id, err := c.Me(t.Context())
 	require.NoError(t, err)
@@ -125,10 +128,18 @@ func TestBusyServiceIsAskedAgain(t *testing.T) {
 		least  time.Duration // until the second request
 	}{
 		{"seconds", http.StatusTooManyRequests, []string{"Retry-After", "7"}, 7 * time.Second},
-		{"a date", http.StatusServiceUnavailable, []string{"Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"}, 9 * time.Second},
+		{
+			"a date", http.StatusServiceUnavailable,
+			[]string{"Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"},
+			9 * time.Second,
+		},
 		{"nothing said", http.StatusServiceUnavailable, nil, 200 * time.Millisecond},
 		{"nonsense", http.StatusBadGateway, []string{"Retry-After", "soon"}, 200 * time.Millisecond},
-		{"in the past", http.StatusGatewayTimeout, []string{"Retry-After", "Sat, 01 Jan 1999 00:00:09 GMT"}, 200 * time.Millisecond},
+		{
+			"in the past", http.StatusGatewayTimeout,
+			[]string{"Retry-After", "Sat, 01 Jan 1999 00:00:09 GMT"},
+			200 * time.Millisecond,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -161,7 +172,8 @@ func TestPatienceEnds(t *testing.T) {
 		want    string
 	}{
 		{"always busy", func(*http.Request, string) (*http.Response, error) {
-			return reply(http.StatusServiceUnavailable, `{"title":"Service Unavailable","detail":"busy","requestId":"R1"}`)
+			return reply(http.StatusServiceUnavailable,
+				`{"title":"Service Unavailable","detail":"busy","requestId":"R1"}`)
 		}, time.Minute, 2 * time.Minute, "busy (status 503, request R1)"},
 		{"asks for too long", func(*http.Request, string) (*http.Response, error) {
 			return reply(http.StatusTooManyRequests, `{}`, "Retry-After", "3600")
@@ -225,22 +237,39 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		{"rules", 422, `{"title":"Unprocessable Entity","detail":"d","errors":[{"location":"body.title","message":"too long","value":"x"},{"message":"odd"}]}`, nil, "title: too long; odd"},
-		{"detail", 401, `{"title":"Unauthorized","detail":"who are you?","requestId":"R"}`, nil, "who are you? (status 401)"},
+		{
+			"detail", 401, `{"title":"Unauthorized","detail":"who are you?","requestId":"R"}`, nil,
+			"who are you? (status 401)",
+		},
 		{"title", 403, `{"title":"Forbidden"}`, nil, "Forbidden (status 403)"},
 		{"not a problem", 500, `<html>`, nil, "Internal Server Error (status 500)"},
 		{"nothing", 418, ``, nil, "I'm a teapot (status 418)"},
 		{"unknown status", 499, ``, nil, "refused (status 499)"},
 		{"another service", 404, "not here", nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
-		{"the path of a page", 404, `{"title":"Not Found","code":"NO_SUCH_ROUTE","detail":"there is no such page"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
+		{
+			"the path of a page", 404, `{"title":"Not Found","code":"NO_SUCH_ROUTE","detail":"there is no such page"}`,
+			nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)",
+		},
 		{"a path too many", 404, `{"title":"Not Found","code":"NO_SUCH_ROUTE","detail":"there is no such route"}`, nil, "there is no PromptHub at http://x: give the address of the service alone, without a page's path (status 404)"},
-		{"no such prompt", 404, `{"title":"Not Found","detail":"there is no such prompt"}`, nil, "there is no such prompt (status 404)"},
-		{"redirect", 301, ``, []string{"Location", "https://elsewhere.example"}, "the service is elsewhere: https://elsewhere.example (status 301)"},
+		{
+			"no such prompt", 404, `{"title":"Not Found","detail":"there is no such prompt"}`, nil,
+			"there is no such prompt (status 404)",
+		},
+		{
+			"redirect", 301, ``,
+			[]string{"Location", "https://elsewhere.example"},
+			"the service is elsewhere: https://elsewhere.example (status 301)",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			transport := service(func(*http.Request, string) (*http.Response, error) { return reply(tt.status, tt.body, tt.header...) })
+			transport := service(func(*http.Request, string) (*http.Response, error) {
+				return reply(tt.status, tt.body, tt.header...)
+			})
 			c, err := client.New(client.Config{URL: "http://x", HTTP: &http.Client{
-				Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+				Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+					return http.ErrUseLastResponse
+				},
 			}})
 			require.NoError(t, err)
 			_, err = c.Me(t.Context())
@@ -254,7 +283,9 @@ func TestRefusals(t *testing.T) {
 
 func TestAnswerOfAnotherService(t *testing.T) {
 	t.Parallel()
-	_, err := newClient(t, func(*http.Request, string) (*http.Response, error) { return reply(200, "<html>") }).Me(t.Context())
+	_, err := newClient(t, func(*http.Request, string) (*http.Response, error) {
+		return reply(200, "<html>")
+	}).Me(t.Context())
 	require.ErrorContains(t, err, "the answer is not PromptHub's")
 }
 

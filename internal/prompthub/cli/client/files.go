@@ -68,7 +68,8 @@ func (c *Client) Folder(ctx context.Context, f Found) (files []prompt.FileBytes,
 		return nil, nil, fmt.Errorf("what the service sent is no folder of a skill: %w", err)
 	}
 	if digest := f.Files.Digest; digest != "" && set.Digest() != digest {
-		return nil, nil, fmt.Errorf("the files that the service sent have the digest %s, and the version has %s", set.Digest(), digest)
+		return nil, nil, fmt.Errorf("the files that the service sent have the digest %s, and the version has %s",
+			set.Digest(), digest)
 	}
 	return files, a.body, nil
 }
@@ -233,7 +234,9 @@ func (c *Client) AddFolder(ctx context.Context, files []prompt.FileBytes, messag
 
 // ChangeFolder makes a prompt have the files of a folder, if it still has the revision that is
 // known of it.
-func (c *Client) ChangeFolder(ctx context.Context, was Prompt, files []prompt.FileBytes, message string) (Found, error) {
+func (c *Client) ChangeFolder(ctx context.Context, was Prompt, files []prompt.FileBytes,
+	message string,
+) (Found, error) {
 	list, err := c.Files(ctx, was.ID)
 	if err != nil {
 		return Found{}, err
@@ -246,7 +249,8 @@ func (c *Client) ChangeFolder(ctx context.Context, was Prompt, files []prompt.Fi
 	}
 	var now Found
 	_, err = c.do(ctx, call{
-		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body, match: fmt.Sprintf(`"%d"`, was.Revision),
+		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body,
+		match: fmt.Sprintf(`"%d"`, was.Revision),
 	}, &now)
 	return now, err
 }

@@ -53,7 +53,8 @@ const otherHistory = "OTHER_HISTORY"
 // and are told of last.
 func (c *Client) Follow(ctx context.Context, from *Langfuse, list []Listed, o Following, tell func(Followed)) error {
 	isSlug := func(i Listed) bool { return prompt.Slug(i.Name) == i.Name }
-	list = slices.Concat(slices.DeleteFunc(slices.Clone(list), func(i Listed) bool { return !isSlug(i) }), slices.DeleteFunc(slices.Clone(list), isSlug))
+	list = slices.Concat(slices.DeleteFunc(slices.Clone(list), func(i Listed) bool { return !isSlug(i) }),
+		slices.DeleteFunc(slices.Clone(list), isSlug))
 	for {
 		var early []Listed
 		var refusals []Followed
@@ -77,7 +78,9 @@ func (c *Client) Follow(ctx context.Context, from *Langfuse, list []Listed, o Fo
 }
 
 // follow reads several prompts at once and makes one after another, in the order of the list.
-func (c *Client) follow(ctx context.Context, from *Langfuse, list []Listed, o Following, tell func(i Listed, f Followed, misses bool)) error {
+func (c *Client) follow(ctx context.Context, from *Langfuse, list []Listed, o Following,
+	tell func(i Listed, f Followed, misses bool),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	type read struct {
 		Listed
@@ -108,7 +111,10 @@ func (c *Client) follow(ctx context.Context, from *Langfuse, list []Listed, o Fo
 	}()
 	for result := range order {
 		r := <-result
-		f := Followed{Name: r.Name, Kind: r.Kind(), Outcome: Refused, Versions: len(r.history.Document.Versions), Lost: r.history.Lost}
+		f := Followed{
+			Name: r.Name, Kind: r.Kind(), Outcome: Refused, Versions: len(r.history.Document.Versions),
+			Lost: r.history.Lost,
+		}
 		var refused errThere
 		if errors.As(r.err, &refused) {
 			f.Reason = refused.Error()

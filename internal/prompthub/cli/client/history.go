@@ -60,7 +60,8 @@ func (c *Client) WithVersions(ctx context.Context, p Prompt) (Prompt, error) {
 }
 
 // errOther is the trouble of a row whose name a prompt of another past has.
-var errOther = errors.New("name: a prompt of yours has this name and other versions; rename it, or import with --update")
+var errOther = errors.New(
+	"name: a prompt of yours has this name and other versions; rename it, or import with --update")
 
 // Recreate makes a prompt with all its versions, or goes on where an import was cut short. Until it
 // has the last one it is private, and so are the others in the end. Rejected comes with errOther
@@ -76,7 +77,8 @@ func (c *Client) Recreate(ctx context.Context, user string, d format.Document) (
 	}
 	want, past := hashes(versions, format.Version.Hash) // of the library that the file comes from
 	if len(have) == 0 || !begins(past, have) {
-		want, past = hashes(versions, func(v format.Version) string { return v.HashIn(d) }) // of one that was made of it
+		// of one that was made of it
+		want, past = hashes(versions, func(v format.Version) string { return v.HashIn(d) })
 	}
 	switch {
 	case slices.Equal(have, past):
@@ -155,7 +157,10 @@ func (c *Client) first(ctx context.Context, user string, d format.Document) (str
 		return "", err
 	}
 	var made Found
-	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts", user: user, key: keyOf(append([]byte(user), body...)), body: body}, &made)
+	_, err = c.do(ctx, call{
+		method: http.MethodPost, path: "/prompts", user: user,
+		key: keyOf(append([]byte(user), body...)), body: body,
+	}, &made)
 	return made.ID, err
 }
 
@@ -168,6 +173,9 @@ func (c *Client) next(ctx context.Context, user, id string, d format.Document) e
 	if err != nil {
 		return err
 	}
-	_, err = c.do(ctx, call{method: http.MethodPatch, path: "/prompts/" + url.PathEscape(id), user: user, body: body, match: "*"}, nil)
+	_, err = c.do(ctx, call{
+		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(id), user: user,
+		body: body, match: "*",
+	}, nil)
 	return err
 }

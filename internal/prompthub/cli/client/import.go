@@ -165,7 +165,9 @@ func ByContributor(rows iter.Seq2[format.Row, error]) iter.Seq2[format.Row, erro
 }
 
 // Prepared prepares rows as imports do; see format.Document.Prepared.
-func Prepared(rows iter.Seq2[format.Row, error], catalog []string, visibility prompt.Visibility) iter.Seq2[format.Row, error] {
+func Prepared(rows iter.Seq2[format.Row, error], catalog []string,
+	visibility prompt.Visibility,
+) iter.Seq2[format.Row, error] {
 	return func(yield func(format.Row, error) bool) {
 		for row, err := range rows {
 			if row.Err == nil {

@@ -78,7 +78,9 @@ func TestImportEndsWithTheFirstTrouble(t *testing.T) {
 			return client.Created, nil
 		}
 		var told []int
-		err := client.Import(t.Context(), format.Rows("", file(1000), ""), do, func(r client.Result) { told = append(told, r.Row.Number) })
+		err := client.Import(t.Context(), format.Rows("", file(1000), ""), do, func(r client.Result) {
+			told = append(told, r.Row.Number)
+		})
 		require.ErrorIs(t, err, broken)
 		require.ErrorContains(t, err, "row 20: ")
 		require.Len(t, told, 19, "every row that was made is told, no other")
@@ -106,7 +108,8 @@ func TestImportIsInterrupted(t *testing.T) {
 		}
 		return client.Created, ctx.Err()
 	}
-	require.ErrorIs(t, client.Import(ctx, format.Rows("", file(1000), ""), do, func(client.Result) {}), context.Canceled)
+	require.ErrorIs(t, client.Import(ctx, format.Rows("", file(1000), ""), do, func(client.Result) {}),
+		context.Canceled)
 }
 
 func TestMakerAsContributor(t *testing.T) {
@@ -152,7 +155,9 @@ func TestMakerTellsRejectionsFromTroubles(t *testing.T) {
 		{404, false, false},
 		{500, false, false},
 	} {
-		c := newClient(t, func(*http.Request, string) (*http.Response, error) { return reply(tt.status, `{"title":"no"}`) })
+		c := newClient(t, func(*http.Request, string) (*http.Response, error) {
+			return reply(tt.status, `{"title":"no"}`)
+		})
 		outcome, err := c.Maker(tt.asContributor)(t.Context(), format.Row{Contributor: "bob"})
 		require.ErrorContains(t, err, "no (status")
 		require.Equal(t, tt.rejected, outcome == client.Rejected, tt.status)
@@ -186,14 +191,20 @@ func TestTroubleIsNoRejection(t *testing.T) {
 	}{
 		"its past cannot be read":            {"", row, func(c *client.Client) client.Maker { return c.Maker(false) }},
 		"its past cannot be read, to update": {"", row, (*client.Client).Updater},
-		"its first version is not made":      {http.MethodPost, row, func(c *client.Client) client.Maker { return c.Maker(false) }},
-		"what has its name cannot be read":   {http.MethodGet, single, func(c *client.Client) client.Maker { return c.Maker(false) }},
+		"its first version is not made": {http.MethodPost, row, func(c *client.Client) client.Maker {
+			return c.Maker(false)
+		}},
+		"what has its name cannot be read": {http.MethodGet, single, func(c *client.Client) client.Maker {
+			return c.Maker(false)
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newClient(t, away(tt.away))
 			told := 0
-			err := client.Import(t.Context(), func(yield func(format.Row, error) bool) { yield(tt.row, nil) }, tt.make(c), func(client.Result) { told++ })
+			err := client.Import(t.Context(), func(yield func(format.Row, error) bool) {
+				yield(tt.row, nil)
+			}, tt.make(c), func(client.Result) { told++ })
 			require.ErrorContains(t, err, "row 1: away")
 			require.Zero(t, told)
 		})
@@ -203,10 +214,13 @@ func TestTroubleIsNoRejection(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	check := client.DryRun(prompt.Rules{MaxText: 4})
-	outcome, err := check(t.Context(), format.Row{Document: format.Document{Title: "t", Text: "text", Visibility: "public"}})
+	outcome, err := check(t.Context(),
+		format.Row{Document: format.Document{Title: "t", Text: "text", Visibility: "public"}})
 	require.NoError(t, err)
 	require.Equal(t, client.Created, outcome)
-	outcome, err = check(t.Context(), format.Row{Document: format.Document{Text: "texts", Tags: []string{"a", "b c"}, Visibility: "public"}})
+	outcome, err = check(t.Context(),
+		format.Row{Document: format.Document{Text: "texts", Tags: []string{"a", "b c"}, Visibility: "public"}})
 	require.Equal(t, client.Rejected, outcome)
-	require.ErrorContains(t, err, "title: give the prompt a title; text: shorten the text to at most 4 characters, it has 5; tag \"b c\": ")
+	require.ErrorContains(t, err,
+		"title: give the prompt a title; text: shorten the text to at most 4 characters, it has 5; tag \"b c\": ")
 }

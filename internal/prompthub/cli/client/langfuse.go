@@ -68,7 +68,8 @@ func NewLangfuse(address, key string, tell func(string)) (*Langfuse, error) {
 		return nil, errors.New("the key must be the public and the secret key of the project with a colon between them, as in pk-lf-1:sk-lf-2")
 	}
 	return &Langfuse{
-		base: strings.TrimRight(address, "/") + "/api/public", user: user, pass: pass, http: newHTTP(), free: make(chan struct{}, thereAtOnce), tell: tell,
+		base: strings.TrimRight(address, "/") + "/api/public", user: user, pass: pass, http: newHTTP(),
+		free: make(chan struct{}, thereAtOnce), tell: tell,
 	}, nil
 }
 
@@ -86,12 +87,14 @@ func (l *Langfuse) get(ctx context.Context, path string, most int64, v any) (siz
 	case err != nil:
 		return 0, err
 	case a.status >= 300 && a.status < 400:
-		return 0, fmt.Errorf("%s sends on to %.200q: name that address as --url if you trust it with the key", l.base, a.location)
+		return 0, fmt.Errorf("%s sends on to %.200q: name that address as --url if you trust it with the key", l.base,
+			a.location)
 	case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden:
 		return 0, fmt.Errorf("%s refuses the key (status %d): %.200q", l.base, a.status, said(a.body))
 	case a.status == http.StatusNotFound:
 		return 0, errGone
-	case a.status >= 400 && a.status < 500 && a.status != http.StatusTooManyRequests && a.status != http.StatusRequestTimeout:
+	case a.status >= 400 && a.status < 500 && a.status != http.StatusTooManyRequests &&
+		a.status != http.StatusRequestTimeout:
 		return 0, errThere(fmt.Sprintf("Langfuse refuses it (status %d): %.200q", a.status, said(a.body)))
 	case a.status != http.StatusOK:
 		return 0, fmt.Errorf("%s does not answer (status %d): %.200q", l.base, a.status, said(a.body))
@@ -158,7 +161,8 @@ func (l *Langfuse) send(ctx context.Context, path string, most int64) (a answer,
 		return a, false, fmt.Errorf("read the answer: %w", err)
 	}
 	h := res.Header
-	return answer{status: res.StatusCode, retryAfter: h.Get("Retry-After"), location: h.Get("Location"), body: body}, int64(len(body)) > most, nil
+	return answer{status: res.StatusCode, retryAfter: h.Get("Retry-After"), location: h.Get("Location"), body: body},
+		int64(len(body)) > most, nil
 }
 
 // A Listed is a prompt or a skill as a list has it.
@@ -288,7 +292,8 @@ func (l *Langfuse) pages(ctx context.Context, skills bool) (list []Listed, told 
 	seen, total := make(map[string]bool), -1
 	for page := 1; ; page++ {
 		var p listPage
-		if _, err := l.get(ctx, fmt.Sprintf("%s?page=%d&limit=%d", listPath(skills), page, pageThere), maxListThere, &p); err != nil {
+		if _, err := l.get(ctx, fmt.Sprintf("%s?page=%d&limit=%d", listPath(skills), page, pageThere),
+			maxListThere, &p); err != nil {
 			return nil, "", err
 		}
 		fresh := 0
@@ -308,7 +313,8 @@ func (l *Langfuse) pages(ctx context.Context, skills bool) (list []Listed, told 
 			return nil, "it changes while it is read", nil
 		case fresh == 0 || len(list) > p.Meta.TotalItems || len(list) == p.Meta.TotalItems && page >= p.Meta.TotalPages:
 			if len(list) != p.Meta.TotalItems {
-				return nil, fmt.Sprintf("it says that it has %d entries, and its pages have %d", p.Meta.TotalItems, len(list)), nil
+				return nil, fmt.Sprintf("it says that it has %d entries, and its pages have %d",
+					p.Meta.TotalItems, len(list)), nil
 			}
 			slices.SortFunc(list, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
 			return list, "", nil
@@ -334,7 +340,8 @@ func (l *Langfuse) Read(ctx context.Context, i Listed) (History, error) {
 			i = fresh
 		}
 		if n := len(i.versions); n > maxVersions {
-			return History{}, errThere(fmt.Sprintf("it has more than %d versions, which is the most that one prompt brings over", maxVersions))
+			return History{}, errThere(
+				fmt.Sprintf("it has more than %d versions, which is the most that one prompt brings over", maxVersions))
 		}
 		h, whole, err := l.read(ctx, i)
 		if err != nil || whole {
@@ -347,7 +354,8 @@ func (l *Langfuse) Read(ctx context.Context, i Listed) (History, error) {
 // again reads the entry of a list anew.
 func (l *Langfuse) again(ctx context.Context, i Listed) (Listed, error) {
 	var p listPage
-	if _, err := l.get(ctx, listPath(i.Skill)+"?page=1&limit=1&name="+url.QueryEscape(i.Name), maxListThere, &p); err != nil {
+	if _, err := l.get(ctx, listPath(i.Skill)+"?page=1&limit=1&name="+url.QueryEscape(i.Name),
+		maxListThere, &p); err != nil {
 		return i, err
 	}
 	for _, fresh := range p.items(i.Skill) {
@@ -408,7 +416,9 @@ func (l *Langfuse) read(ctx context.Context, i Listed) (h History, whole bool, e
 			}
 		}
 	}
-	listed := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(i.labels), func(s string) bool { return s == prompt.Latest })))
+	listed := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(i.labels), func(s string) bool {
+		return s == prompt.Latest
+	})))
 	switch {
 	case len(h.Document.Versions) == 0:
 		return h, false, errGone
@@ -421,7 +431,8 @@ func (l *Langfuse) read(ctx context.Context, i Listed) (h History, whole bool, e
 		v.Labels = slices.DeleteFunc(v.Labels, func(label string) bool {
 			bad := prompt.CheckLabel(label) != nil
 			if bad {
-				h.Lost = append(h.Lost, fmt.Sprintf("the label %.40q of version %d, which can be none here", label, v.Version))
+				h.Lost = append(h.Lost, fmt.Sprintf("the label %.40q of version %d, which can be none here", label,
+					v.Version))
 			}
 			return bad
 		})
@@ -490,7 +501,8 @@ func (there versionThere) version(i Listed) (v format.Version, lost []string, er
 			v.Files = append(v.Files, format.VersionFile{Path: f.Path, SHA256: hex.EncodeToString(sum)})
 		}
 		if len(v.Files) == 0 || len(v.Files) > prompt.MaxFiles {
-			return v, nil, errThere(fmt.Sprintf("it has %d files, and a skill has 1 to %d", len(v.Files), prompt.MaxFiles))
+			return v, nil, errThere(fmt.Sprintf("it has %d files, and a skill has 1 to %d",
+				len(v.Files), prompt.MaxFiles))
 		}
 		return v, nil, nil
 	}

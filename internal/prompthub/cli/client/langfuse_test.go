@@ -52,7 +52,12 @@ func readAll(t testing.TB, address string) (all map[string]string, err error) {
 func many(n int) *langfusetest.Project {
 	p := &langfusetest.Project{Prompts: make(map[string]*langfusetest.Prompt)}
 	for i := range n {
-		p.Prompts[fmt.Sprintf("p%03d", i)] = &langfusetest.Prompt{Versions: []langfusetest.Version{{Number: 1, Prompt: "a"}, {Number: 2, Prompt: "b", Labels: []string{"production"}}}}
+		p.Prompts[fmt.Sprintf("p%03d", i)] = &langfusetest.Prompt{
+			Versions: []langfusetest.Version{
+				{Number: 1, Prompt: "a"},
+				{Number: 2, Prompt: "b", Labels: []string{"production"}},
+			},
+		}
 	}
 	return p
 }
@@ -64,7 +69,8 @@ func TestLangfusePages(t *testing.T) {
 	for _, most := range []int{0, 1, 7} {
 		p, n := many(25), 0
 		for n := 3; n < 20; n++ {
-			p.Prompts["p024"].Versions = append(p.Prompts["p024"].Versions, langfusetest.Version{Number: n, Prompt: "more"})
+			p.Prompts["p024"].Versions = append(p.Prompts["p024"].Versions,
+				langfusetest.Version{Number: n, Prompt: "more"})
 		}
 		p.MostOnPage = most
 		p.Before = func(*langfusetest.Project, *http.Request) int {
@@ -108,7 +114,8 @@ func TestLangfuseSkills(t *testing.T) {
 		}
 		require.Equal(t, []string{
 			`1 SKILL.md "---\nname: fill-forms"`, `1 empty ""`, `1 scripts/fill.py "#!/usr/bin/env pytho"`,
-			`3 SKILL.md "---\nname: fill-forms"`, `3 docs/ä/b.md "# B\n"`, `3 scripts/fill.py ""`, // which the version before has
+			// which the version before has
+			`3 SKILL.md "---\nname: fill-forms"`, `3 docs/ä/b.md "# B\n"`, `3 scripts/fill.py ""`,
 		}, said)
 		require.Equal(t, "Run it.", h.Document.Versions[1].Text)
 		p.Answer = func(w http.ResponseWriter, r *http.Request) bool {
@@ -136,18 +143,38 @@ func TestLangfuseChangesMeanwhile(t *testing.T) {
 		want   map[string]string
 		before string // what b was before, if that is what may be read as well
 	}{
-		"a label goes back":    {"version=1", func(p *langfusetest.Project) { p.Prompts["b"].Versions = two(production, nil) }, map[string]string{"a": "1[]", "b": "1[production] 2[]", "c": "1[]"}, ""},
-		"a label comes":        {"version=2", func(p *langfusetest.Project) { p.Prompts["b"].Versions = two([]string{"new"}, production) }, map[string]string{"a": "1[]", "b": "1[new] 2[production]", "c": "1[]"}, "1[] 2[production]"},
-		"a version is deleted": {"version=1", func(p *langfusetest.Project) { p.Prompts["b"].Versions = two(nil, production)[1:] }, map[string]string{"a": "1[]", "b": "2[production]", "c": "1[]"}, ""},
+		"a label goes back": {"version=1", func(p *langfusetest.Project) {
+			p.Prompts["b"].Versions = two(production, nil)
+		}, map[string]string{"a": "1[]", "b": "1[production] 2[]", "c": "1[]"}, ""},
+		"a label comes": {"version=2", func(p *langfusetest.Project) {
+			p.Prompts["b"].Versions = two([]string{"new"}, production)
+		}, map[string]string{"a": "1[]", "b": "1[new] 2[production]", "c": "1[]"}, "1[] 2[production]"},
+		"a version is deleted": {"version=1", func(p *langfusetest.Project) {
+			p.Prompts["b"].Versions = two(nil, production)[1:]
+		}, map[string]string{"a": "1[]", "b": "2[production]", "c": "1[]"}, ""},
 		"a version comes": {"version=1", func(p *langfusetest.Project) {
-			p.Prompts["b"].Versions = append(two(nil, nil), langfusetest.Version{Number: 3, Prompt: "c", Labels: production})
+			p.Prompts["b"].Versions = append(two(nil, nil),
+				langfusetest.Version{Number: 3, Prompt: "c", Labels: production})
 		}, map[string]string{"a": "1[]", "b": "1[] 2[] 3[production]", "c": "1[]"}, "1[] 2[production]"},
-		"the prompt is deleted": {"version=1", func(p *langfusetest.Project) { delete(p.Prompts, "b") }, map[string]string{"a": "1[]", "b": "it was deleted there meanwhile", "c": "1[]"}, ""},
-		"a prompt comes":        {"page=2", func(p *langfusetest.Project) { p.Prompts["aa"] = p.Prompts["a"] }, map[string]string{"a": "1[]", "aa": "1[]", "b": "1[] 2[production]", "c": "1[]"}, ""},
-		"a prompt goes":         {"page=2", func(p *langfusetest.Project) { delete(p.Prompts, "a") }, map[string]string{"b": "1[] 2[production]", "c": "1[]"}, ""},
+		"the prompt is deleted": {
+			"version=1", func(p *langfusetest.Project) { delete(p.Prompts, "b") },
+			map[string]string{"a": "1[]", "b": "it was deleted there meanwhile", "c": "1[]"},
+			"",
+		},
+		"a prompt comes": {
+			"page=2", func(p *langfusetest.Project) { p.Prompts["aa"] = p.Prompts["a"] },
+			map[string]string{"a": "1[]", "aa": "1[]", "b": "1[] 2[production]", "c": "1[]"},
+			"",
+		},
+		"a prompt goes": {
+			"page=2", func(p *langfusetest.Project) { delete(p.Prompts, "a") },
+			map[string]string{"b": "1[] 2[production]", "c": "1[]"},
+			"",
+		},
 	} {
 		p := &langfusetest.Project{MostOnPage: 1, Prompts: map[string]*langfusetest.Prompt{
-			"a": {Versions: two(nil, nil)[:1]}, "b": {Versions: two(nil, production)}, "c": {Versions: two(nil, nil)[:1]},
+			"a": {Versions: two(nil, nil)[:1]}, "b": {Versions: two(nil, production)},
+			"c": {Versions: two(nil, nil)[:1]},
 		}}
 		done := false
 		p.Before = func(p *langfusetest.Project, r *http.Request) int {
@@ -198,7 +225,8 @@ type hostile struct {
 func TestHostileLangfuse(t *testing.T) {
 	t.Parallel()
 	page := func(data string, total int) string {
-		return fmt.Sprintf(`{"data":[%s],"meta":{"page":1,"limit":100,"totalItems":%d,"totalPages":%[2]d}}`, data, total)
+		return fmt.Sprintf(`{"data":[%s],"meta":{"page":1,"limit":100,"totalItems":%d,"totalPages":%[2]d}}`,
+			data, total)
 	}
 	one := func(versions string) string {
 		return page(`{"name":"p","versions":[`+versions+`],"labels":[],"tags":[]}`, 1)
@@ -212,32 +240,80 @@ func TestHostileLangfuse(t *testing.T) {
 		return strings.Join(all, ",")
 	}
 	for name, c := range map[string]hostile{
-		"no JSON":                  {"<html>", "", "the list of prompts: the answer is not one of Langfuse"},
-		"nothing":                  {" ", "", "the answer is not one of Langfuse"},
-		"cut":                      {page(`{"name":"p"`, 1)[:30], "", "the answer is not one of Langfuse"},
-		"a list":                   {`[]`, "", "the answer is not one of Langfuse"},
-		"names that are numbers":   {page(`{"name":7}`, 1), "", "the answer is not one of Langfuse"},
-		"no names":                 {page(`{}`, 1), "", "it has an entry without a name"},
-		"invalid UTF-8":            {page("{\"name\":\"\xff\"}", 1), "", "the answer is not one of Langfuse"},
-		"the same page for ever":   {page(`{"name":"p","versions":[1]}`, 3), "", "it says that it has 3 entries, and its pages have 1, 5 times"},
-		"more than it says":        {page(`{"name":"p","versions":[1]},{"name":"q","versions":[1]}`, 1), "", "it says that it has 1 entries, and its pages have 2, 5 times"},
-		"a million prompts":        {page(`{"name":"p","versions":[1]}`, 1_000_000), "", "it has more than 100000 entries"},
-		"a large list":             {page(`{"name":"`+strings.Repeat("x", 17<<20)+`"}`, 1), "", "the answer has more than 16 MiB"},
-		"10,000 versions":          {one(numbers(10_000)), "", "it has more than 1000 versions"},
-		"version 0":                {one("0"), "", "it says that it has a version 0"},
-		"a version of another":     {one("1"), `{"name":"q","version":1,"prompt":"x"}`, `version 1: the answer is version 1 of "q"`},
-		"another version":          {one("1"), `{"name":"p","version":2,"prompt":"x"}`, `version 1: the answer is version 2 of "p"`},
-		"no content":               {one("1"), version(`"prompt":null`), "version 1: it has neither a text nor messages"},
-		"a content of other type":  {one("1"), version(`"prompt":{"a":1}`), "version 1: it has neither a text nor messages"},
-		"messages of other types":  {one("1"), version(`"prompt":[{"role":"user","content":[{"type":"image"}]}]`), "version 1: its messages are not ones of Langfuse"},
-		"includes that are put in": {one("1"), version(`"prompt":"x","resolutionGraph":{"root":{"name":"p"}}`), "version 1: Langfuse gives it with the texts that it includes"},
-		"a message of nothing":     {one("1"), version(`"prompt":[{"role":"user"}]`), "version 1: message 1 has no role, content or name"},
-		"labels of other types":    {one("1"), `{"name":"p","version":1,"labels":{"a":1},"prompt":"x"}`, "version 1: the answer is not one of Langfuse"},
-		"a time that is none":      {one("1"), version(`"prompt":"x","createdAt":"yesterday"`), "version 1: the answer is not one of Langfuse"},
-		"members twice":            {one("1"), version(`"prompt":"x","prompt":"y"`), "version 1: the answer is not one of Langfuse"},
-		"a large version":          {one("1"), version(`"prompt":"` + strings.Repeat("x", 5<<20) + `"`), "version 1: the answer has more than 4 MiB"},
-		"deep JSON":                {one("1"), version(`"prompt":` + strings.Repeat("[", 100_000)), "version 1: the answer is not one of Langfuse"},
-		"versions that are gone":   {page(`{"name":"p","versions":[]}`, 1), "", "it was deleted there meanwhile"},
+		"no JSON":                {"<html>", "", "the list of prompts: the answer is not one of Langfuse"},
+		"nothing":                {" ", "", "the answer is not one of Langfuse"},
+		"cut":                    {page(`{"name":"p"`, 1)[:30], "", "the answer is not one of Langfuse"},
+		"a list":                 {`[]`, "", "the answer is not one of Langfuse"},
+		"names that are numbers": {page(`{"name":7}`, 1), "", "the answer is not one of Langfuse"},
+		"no names":               {page(`{}`, 1), "", "it has an entry without a name"},
+		"invalid UTF-8":          {page("{\"name\":\"\xff\"}", 1), "", "the answer is not one of Langfuse"},
+		"the same page for ever": {
+			page(`{"name":"p","versions":[1]}`, 3), "",
+			"it says that it has 3 entries, and its pages have 1, 5 times",
+		},
+		"more than it says": {
+			page(`{"name":"p","versions":[1]},{"name":"q","versions":[1]}`, 1), "",
+			"it says that it has 1 entries, and its pages have 2, 5 times",
+		},
+		"a million prompts": {
+			page(`{"name":"p","versions":[1]}`, 1_000_000), "",
+			"it has more than 100000 entries",
+		},
+		"a large list": {
+			page(`{"name":"`+strings.Repeat("x", 17<<20)+`"}`, 1), "",
+			"the answer has more than 16 MiB",
+		},
+		"10,000 versions": {one(numbers(10_000)), "", "it has more than 1000 versions"},
+		"version 0":       {one("0"), "", "it says that it has a version 0"},
+		"a version of another": {
+			one("1"), `{"name":"q","version":1,"prompt":"x"}`,
+			`version 1: the answer is version 1 of "q"`,
+		},
+		"another version": {
+			one("1"), `{"name":"p","version":2,"prompt":"x"}`,
+			`version 1: the answer is version 2 of "p"`,
+		},
+		"no content": {
+			one("1"), version(`"prompt":null`),
+			"version 1: it has neither a text nor messages",
+		},
+		"a content of other type": {
+			one("1"), version(`"prompt":{"a":1}`),
+			"version 1: it has neither a text nor messages",
+		},
+		"messages of other types": {
+			one("1"), version(`"prompt":[{"role":"user","content":[{"type":"image"}]}]`),
+			"version 1: its messages are not ones of Langfuse",
+		},
+		"includes that are put in": {
+			one("1"), version(`"prompt":"x","resolutionGraph":{"root":{"name":"p"}}`),
+			"version 1: Langfuse gives it with the texts that it includes",
+		},
+		"a message of nothing": {
+			one("1"), version(`"prompt":[{"role":"user"}]`),
+			"version 1: message 1 has no role, content or name",
+		},
+		"labels of other types": {
+			one("1"), `{"name":"p","version":1,"labels":{"a":1},"prompt":"x"}`,
+			"version 1: the answer is not one of Langfuse",
+		},
+		"a time that is none": {
+			one("1"), version(`"prompt":"x","createdAt":"yesterday"`),
+			"version 1: the answer is not one of Langfuse",
+		},
+		"members twice": {
+			one("1"), version(`"prompt":"x","prompt":"y"`),
+			"version 1: the answer is not one of Langfuse",
+		},
+		"a large version": {
+			one("1"), version(`"prompt":"` + strings.Repeat("x", 5<<20) + `"`),
+			"version 1: the answer has more than 4 MiB",
+		},
+		"deep JSON": {
+			one("1"), version(`"prompt":` + strings.Repeat("[", 100_000)),
+			"version 1: the answer is not one of Langfuse",
+		},
+		"versions that are gone": {page(`{"name":"p","versions":[]}`, 1), "", "it was deleted there meanwhile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,7 +343,8 @@ func TestEndlessLangfuse(t *testing.T) {
 	t.Parallel()
 	p := many(1)
 	for n := 3; n < 20; n++ {
-		p.Prompts["p000"].Versions = append(p.Prompts["p000"].Versions, langfusetest.Version{Number: n, Prompt: strings.Repeat("x", 3<<20)})
+		p.Prompts["p000"].Versions = append(p.Prompts["p000"].Versions,
+			langfusetest.Version{Number: n, Prompt: strings.Repeat("x", 3<<20)})
 	}
 	all, err := readAll(t, p.Start(t))
 	require.NoError(t, err)
@@ -302,7 +379,10 @@ func TestLangfuseKey(t *testing.T) {
 		_, err := client.NewLangfuse("http://localhost", key, nil)
 		require.ErrorContains(t, err, "the public and the secret key", "%q", key)
 	}
-	for _, address := range []string{"", "localhost", "ftp://localhost", "http://user:pass@localhost", "http://localhost?a=b"} {
+	for _, address := range []string{
+		"", "localhost", "ftp://localhost",
+		"http://user:pass@localhost", "http://localhost?a=b",
+	} {
 		_, err := client.NewLangfuse(address, langfusetest.Key, nil)
 		require.ErrorContains(t, err, "name the address", "%q", address)
 	}
@@ -389,12 +469,17 @@ func TestLangfuseFourAtATime(t *testing.T) {
 func TestLangfuseSkillsAmongPrompts(t *testing.T) {
 	t.Parallel()
 	for one, want := range map[bool][]string{
-		true:  {"prompt a/parent", "prompt chat/überall", "prompt gaps", "prompt z child", "skill fill-forms"},
-		false: {"prompt a/parent", "prompt chat/überall", "prompt fill-forms", "prompt gaps", "prompt z child", "skill fill-forms"},
+		true: {"prompt a/parent", "prompt chat/überall", "prompt gaps", "prompt z child", "skill fill-forms"},
+		false: {
+			"prompt a/parent", "prompt chat/überall", "prompt fill-forms", "prompt gaps",
+			"prompt z child", "skill fill-forms",
+		},
 	} {
 		p := langfusetest.Sample()
 		p.OneLibrary = one
-		p.Prompts["fill-forms"] = &langfusetest.Prompt{Versions: []langfusetest.Version{{Number: 1, Prompt: "x"}, {Number: 3, Prompt: "y"}}}
+		p.Prompts["fill-forms"] = &langfusetest.Prompt{
+			Versions: []langfusetest.Version{{Number: 1, Prompt: "x"}, {Number: 3, Prompt: "y"}},
+		}
 		l, err := client.NewLangfuse(p.Start(t), langfusetest.Key, nil)
 		require.NoError(t, err)
 		list, err := l.List(t.Context())

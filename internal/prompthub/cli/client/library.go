@@ -144,7 +144,9 @@ func isCode(err error, code fault.Code) bool {
 
 // File returns a version of a prompt as a file of another program, and what such a file cannot
 // hold, "" for nothing. Version 0 is the latest, and without a syntax the text is as it is.
-func (c *Client) File(ctx context.Context, id string, version int64, as format.Format, syntax format.Syntax) (file []byte, loss string, err error) {
+func (c *Client) File(ctx context.Context, id string, version int64, as format.Format,
+	syntax format.Syntax,
+) (file []byte, loss string, err error) {
 	query := url.Values{"format": {string(as)}}
 	if version > 0 {
 		query.Set("version", strconv.FormatInt(version, 10))
@@ -152,7 +154,8 @@ func (c *Client) File(ctx context.Context, id string, version int64, as format.F
 	if syntax != "" {
 		query.Set("syntax", string(syntax))
 	}
-	a, err := c.ask(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id) + "/export?" + query.Encode(), accept: "*/*"})
+	a, err := c.ask(ctx, call{method: http.MethodGet, path: "/prompts/" + url.PathEscape(id) + "/export?" +
+		query.Encode(), accept: "*/*"})
 	return a.body, a.loss, err
 }
 
@@ -162,7 +165,8 @@ func (c *Client) Render(ctx context.Context, f Found, values map[string]string) 
 	if err != nil {
 		return rendered, err
 	}
-	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts/" + url.PathEscape(f.ID) + "/render", body: body}, &rendered)
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/prompts/" + url.PathEscape(f.ID) + "/render", body: body},
+		&rendered)
 	return rendered, err
 }
 
@@ -307,7 +311,10 @@ func (c *Client) WhyRecalled(ctx context.Context, id string, version int64) (rea
 	var v struct {
 		Recall Recall `json:"recall"`
 	}
-	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions/%d", url.PathEscape(id), version)}, &v)
+	_, err = c.do(ctx, call{
+		method: http.MethodGet,
+		path:   fmt.Sprintf("/prompts/%s/versions/%d", url.PathEscape(id), version),
+	}, &v)
 	return v.Recall.Reason, err
 }
 
@@ -353,7 +360,8 @@ func (c *Client) save(ctx context.Context, d format.Document, orSlug bool) (s Sa
 // for its slug.
 func NameTaken(err error) bool {
 	var p *Problem
-	return errors.As(err, &p) && p.Status == http.StatusConflict && slices.ContainsFunc(p.Errors, func(r Rule) bool { return r.Location == "body.name" })
+	return errors.As(err, &p) && p.Status == http.StatusConflict &&
+		slices.ContainsFunc(p.Errors, func(r Rule) bool { return r.Location == "body.name" })
 }
 
 func (c *Client) saveOnce(ctx context.Context, d format.Document, orSlug bool) (Saved, error) {
@@ -387,7 +395,10 @@ func (c *Client) patch(ctx context.Context, was Found, members map[string]any) (
 	if err != nil {
 		return Saved{Found: was, Outcome: Rejected}, err
 	}
-	k := call{method: http.MethodPatch, path: "/prompts/" + was.ID, body: body, match: fmt.Sprintf(`"%d"`, was.Revision)}
+	k := call{
+		method: http.MethodPatch, path: "/prompts/" + was.ID, body: body,
+		match: fmt.Sprintf(`"%d"`, was.Revision),
+	}
 	var now Found
 	if _, err := c.do(ctx, k, &now); err != nil {
 		return Saved{Found: was, Outcome: Rejected}, err
@@ -465,14 +476,18 @@ func (c *Client) Change(ctx context.Context, was Prompt, d, before format.Docume
 		return now, err
 	}
 	_, err = c.do(ctx, call{
-		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body, match: fmt.Sprintf(`"%d"`, was.Revision),
+		method: http.MethodPatch, path: "/prompts/" + url.PathEscape(was.ID), body: body,
+		match: fmt.Sprintf(`"%d"`, was.Revision),
 	}, &now)
 	return now, err
 }
 
 // Delete deletes a prompt that is still as it was in a revision.
 func (c *Client) Delete(ctx context.Context, id string, revision int64) error {
-	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/prompts/" + url.PathEscape(id), match: fmt.Sprintf(`"%d"`, revision)}, nil)
+	_, err := c.do(ctx, call{
+		method: http.MethodDelete, path: "/prompts/" + url.PathEscape(id),
+		match: fmt.Sprintf(`"%d"`, revision),
+	}, nil)
 	return err
 }
 
@@ -486,7 +501,10 @@ func (c *Client) Check(ctx context.Context, d format.Document, update bool) erro
 		return err
 	}
 	var report struct{ Items []Entry }
-	path := c.importPath(url.Values{"dryRun": {"true"}, "file": {"prompt.jsonl"}, "update": {strconv.FormatBool(update)}})
+	path := c.importPath(url.Values{
+		"dryRun": {"true"}, "file": {"prompt.jsonl"},
+		"update": {strconv.FormatBool(update)},
+	})
 	if _, err := c.do(ctx, call{method: http.MethodPost, path: path, body: line}, &report); err != nil {
 		return err
 	}
@@ -528,7 +546,9 @@ func (c *Client) Fork(ctx context.Context, r prompt.Ref) (made Found, err error)
 
 // Copy copies what r names into a workspace, with its versions and labels, by as many requests as
 // it takes. It reports whether the copy is new or has new versions, and what it lacks.
-func (c *Client) Copy(ctx context.Context, r prompt.Ref, workspace string) (made Found, isNew bool, loss []string, err error) {
+func (c *Client) Copy(ctx context.Context, r prompt.Ref,
+	workspace string,
+) (made Found, isNew bool, loss []string, err error) {
 	f, err := c.found(ctx, r)
 	if err != nil {
 		return f, false, nil, err
@@ -596,7 +616,8 @@ func (c *Client) Versions(ctx context.Context, r prompt.Ref, limit int) ([]Versi
 	var list struct {
 		Items []Version `json:"items"`
 	}
-	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions?limit=%d", f.ID, limit)}, &list)
+	_, err = c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/prompts/%s/versions?limit=%d", f.ID, limit)},
+		&list)
 	return list.Items, err
 }
 
@@ -631,7 +652,10 @@ func (c *Client) Label(ctx context.Context, r prompt.Ref, label string, remove b
 	if err != nil {
 		return f, err
 	}
-	k := call{method: http.MethodPut, path: "/prompts/" + f.ID + "/labels/" + url.PathEscape(label), body: fmt.Appendf(nil, `{"version":%d}`, f.Version)}
+	k := call{
+		method: http.MethodPut, path: "/prompts/" + f.ID + "/labels/" + url.PathEscape(label),
+		body: fmt.Appendf(nil, `{"version":%d}`, f.Version),
+	}
 	if remove {
 		k.method, k.body = http.MethodDelete, nil
 	}

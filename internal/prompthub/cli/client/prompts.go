@@ -67,7 +67,10 @@ func (c *Client) Create(ctx context.Context, user string, d format.Document) (bo
 		return false, err
 	}
 	var made Prompt
-	status, err := c.do(ctx, call{method: http.MethodPost, path: "/prompts", user: user, key: d.Key(), body: body}, &made)
+	status, err := c.do(ctx, call{
+		method: http.MethodPost, path: "/prompts", user: user,
+		key: d.Key(), body: body,
+	}, &made)
 	return status == http.StatusCreated, err
 }
 

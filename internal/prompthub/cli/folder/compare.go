@@ -108,8 +108,9 @@ type comparison struct {
 
 func newComparison(files []format.File, lock Lock, prompts []client.Prompt) *comparison {
 	c := &comparison{
-		lock: lock, byID: make(map[string]*client.Prompt), byName: make(map[string]string), bySlug: make(map[string]string),
-		bySum: make(map[string][]string), gone: make(map[string]string),
+		lock: lock, byID: make(map[string]*client.Prompt), byName: make(map[string]string),
+		bySlug: make(map[string]string),
+		bySum:  make(map[string][]string), gone: make(map[string]string),
 		here: make(map[string]bool), moved: make(map[string]bool), taken: make(map[string]bool),
 	}
 	for i, p := range prompts {

@@ -24,7 +24,10 @@ func TestStates(t *testing.T) {
 	const was, other = "---\nname: a\ntitle: A\n---\n\nwas\n", "---\nname: a\ntitle: A\n---\n\nother\n"
 	entry := folder.Entry{ID: "1", Revision: 3, SHA256: sum(was)}
 	there := func(revision int64, text string) *client.Prompt {
-		return &client.Prompt{ID: "1", Slug: "a", Revision: revision, Document: format.Document{Name: "a", Title: "A", Text: text, Visibility: "private"}}
+		return &client.Prompt{
+			ID: "1", Slug: "a", Revision: revision,
+			Document: format.Document{Name: "a", Title: "A", Text: text, Visibility: "private"},
+		}
 	}
 	for name, tt := range map[string]struct {
 		file   string
@@ -76,7 +79,8 @@ func TestStates(t *testing.T) {
 func TestLineEndsAreNoChange(t *testing.T) {
 	t.Parallel()
 	windows := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
-	const lines, mixed, edited = "---\nname: a\n---\n\nwas\nthis\n", "---\r\nname: a\n---\n\nwas\nthis\n", "---\nname: a\n---\n\nis\nthat\n"
+	const lines, mixed, edited = "---\nname: a\n---\n\nwas\nthis\n", "---\r\nname: a\n---\n\nwas\nthis\n",
+		"---\nname: a\n---\n\nis\nthat\n"
 	for name, tt := range map[string]struct {
 		locked, file, text string
 		want               folder.State
@@ -95,8 +99,14 @@ func TestLineEndsAreNoChange(t *testing.T) {
 			if tt.locked != "" {
 				lock.Prompts["a.md"] = folder.Entry{ID: "1", Revision: 3, SHA256: tt.locked}
 			}
-			prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: tt.text, Visibility: "private"}}}
-			items := folder.Compare([]format.File{{Path: "a.md", Bytes: []byte(tt.file)}}, nil, nil, lock, prompts, format.Markdown)
+			prompts := []client.Prompt{
+				{
+					ID: "1", Slug: "a", Revision: 3,
+					Document: format.Document{Name: "a", Title: "a", Text: tt.text, Visibility: "private"},
+				},
+			}
+			items := folder.Compare([]format.File{{Path: "a.md", Bytes: []byte(tt.file)}}, nil, nil,
+				lock, prompts, format.Markdown)
 			require.Len(t, items, 1)
 			require.Equal(t, tt.want, items[0].State)
 		})
@@ -108,7 +118,10 @@ func TestLineEndsAreNoChange(t *testing.T) {
 func TestMovedFiles(t *testing.T) {
 	t.Parallel()
 	const named, bare = "---\nname: a\n---\n\nwas\n", "was\n"
-	prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"}}}
+	prompts := []client.Prompt{{
+		ID: "1", Slug: "a", Revision: 3,
+		Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"},
+	}}
 	for name, tt := range map[string]struct {
 		was, file, path string
 		want            folder.State
@@ -123,7 +136,8 @@ func TestMovedFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lock := folder.Lock{Prompts: map[string]folder.Entry{"a.md": {ID: "1", Revision: 3, SHA256: sum(tt.was)}}}
-			items := folder.Compare([]format.File{{Path: tt.path, Bytes: []byte(tt.file)}}, nil, nil, lock, prompts, format.Markdown)
+			items := folder.Compare([]format.File{{Path: tt.path, Bytes: []byte(tt.file)}}, nil, nil,
+				lock, prompts, format.Markdown)
 			require.Len(t, items, 1)
 			require.Equal(t, tt.path, items[0].Path)
 			require.Equal(t, tt.want, items[0].State)
@@ -137,15 +151,20 @@ func TestMovedFiles(t *testing.T) {
 func TestCopyIsNotMoved(t *testing.T) {
 	t.Parallel()
 	const file = "---\nname: a\n---\n\nwas\n"
-	prompts := []client.Prompt{{ID: "1", Slug: "a", Revision: 3, Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"}}}
+	prompts := []client.Prompt{{
+		ID: "1", Slug: "a", Revision: 3,
+		Document: format.Document{Name: "a", Title: "a", Text: "was", Visibility: "private"},
+	}}
 	entry := folder.Entry{ID: "1", Revision: 3, SHA256: sum(file)}
 	files := []format.File{{Path: "a.md", Bytes: []byte(file)}, {Path: "b.md", Bytes: []byte(file)}}
-	items := folder.Compare(files, nil, nil, folder.Lock{Prompts: map[string]folder.Entry{"b.md": entry}}, prompts, format.Markdown)
+	items := folder.Compare(files, nil, nil, folder.Lock{Prompts: map[string]folder.Entry{"b.md": entry}}, prompts,
+		format.Markdown)
 	require.Len(t, items, 2)
 	require.Equal(t, folder.New, items[0].State)
 	require.Equal(t, folder.Same, items[1].State)
 
-	items = folder.Compare(files[:1], nil, nil, folder.Lock{Prompts: map[string]folder.Entry{"a.md": entry, "b.md": entry}}, prompts, format.Markdown)
+	items = folder.Compare(files[:1], nil, nil,
+		folder.Lock{Prompts: map[string]folder.Entry{"a.md": entry, "b.md": entry}}, prompts, format.Markdown)
 	require.Len(t, items, 2)
 	require.Equal(t, folder.Same, items[0].State)
 	require.Equal(t, folder.Gone, items[1].State)
@@ -156,12 +175,19 @@ func TestCopyIsNotMoved(t *testing.T) {
 // would have its place; one that says the same is its file.
 func TestNewPromptWhereAFileIs(t *testing.T) {
 	t.Parallel()
-	there := client.Prompt{ID: "1", Slug: "a-b", Revision: 3, Document: format.Document{Name: "A b", Title: "A b", Text: "was", Visibility: "private"}}
-	other := client.Prompt{ID: "2", Slug: "other", Revision: 3, Document: format.Document{Name: "other", Title: "Other", Text: "was", Visibility: "private"}}
+	there := client.Prompt{
+		ID: "1", Slug: "a-b", Revision: 3,
+		Document: format.Document{Name: "A b", Title: "A b", Text: "was", Visibility: "private"},
+	}
+	other := client.Prompt{
+		ID: "2", Slug: "other", Revision: 3,
+		Document: format.Document{Name: "other", Title: "Other", Text: "was", Visibility: "private"},
+	}
 	const path = "a-b/system.md"
 	states := func(text string, lock map[string]folder.Entry) (list []folder.State) {
 		files := []format.File{{Path: path, Bytes: []byte(text)}}
-		for _, i := range folder.Compare(files, nil, nil, folder.Lock{Prompts: lock}, []client.Prompt{there, other}, format.Fabric) {
+		for _, i := range folder.Compare(files, nil, nil, folder.Lock{Prompts: lock},
+			[]client.Prompt{there, other}, format.Fabric) {
 			if i.Path == path {
 				list = append(list, i.State)
 			}
@@ -170,7 +196,8 @@ func TestNewPromptWhereAFileIs(t *testing.T) {
 	}
 	require.Equal(t, []folder.State{folder.New, folder.InTheWay}, states("other\n", nil))
 	require.Equal(t, []folder.State{folder.Same}, states("was\n", nil))
-	require.Equal(t, []folder.State{folder.Same, folder.InTheWay}, states("was\n", map[string]folder.Entry{path: {ID: "2", Revision: 3, SHA256: sum("was\n")}}))
+	require.Equal(t, []folder.State{folder.Same, folder.InTheWay},
+		states("was\n", map[string]folder.Entry{path: {ID: "2", Revision: 3, SHA256: sum("was\n")}}))
 }
 
 func TestLockOfAnother(t *testing.T) {
@@ -182,7 +209,8 @@ func TestLockOfAnother(t *testing.T) {
 	lock, err := folder.ReadLock(root, "http://one.example", "ann", "")
 	require.NoError(t, err)
 	require.Empty(t, lock.Prompts)
-	require.NoError(t, root.WriteFile(folder.LockName, []byte(`{"url":"http://one.example","prompts":{"a.md":{"id":"1"}}}`), 0o600))
+	require.NoError(t, root.WriteFile(folder.LockName,
+		[]byte(`{"url":"http://one.example","prompts":{"a.md":{"id":"1"}}}`), 0o600))
 	lock, err = folder.ReadLock(root, "http://one.example", "ann", "")
 	require.NoError(t, err)
 	require.Equal(t, "1", lock.Prompts["a.md"].ID)
@@ -193,7 +221,8 @@ func TestLockOfAnother(t *testing.T) {
 	require.ErrorContains(t, err, "is of the prompts of bob, and you are ann")
 	_, err = folder.ReadLock(root, "http://one.example", "w:1", "billing")
 	require.ErrorContains(t, err, "is of the prompts of bob, and not of the workspace billing: leave out --workspace")
-	require.NoError(t, root.WriteFile(folder.LockName, []byte(`{"url":"http://one.example","user":"w:1","workspace":"billing"}`), 0o600))
+	require.NoError(t, root.WriteFile(folder.LockName,
+		[]byte(`{"url":"http://one.example","user":"w:1","workspace":"billing"}`), 0o600))
 	_, err = folder.ReadLock(root, "http://one.example", "ann", "")
 	require.ErrorContains(t, err, "use --workspace billing")
 	require.NoError(t, root.WriteFile(folder.LockName, []byte(`{`), 0o600))

@@ -98,7 +98,8 @@ func readOne(root *os.Root, name string) (b []byte, executable bool, err error) 
 		return nil, false, err
 	}
 	if info.Size() > prompt.MaxFile {
-		return nil, false, fmt.Errorf("file %q: shorten it to at most %d bytes, it has %d", name, prompt.MaxFile, info.Size())
+		return nil, false, fmt.Errorf("file %q: shorten it to at most %d bytes, it has %d",
+			name, prompt.MaxFile, info.Size())
 	}
 	b, err = io.ReadAll(io.LimitReader(f, prompt.MaxFile+1)) // it may grow meanwhile
 	return b, info.Mode()&0o100 != 0, err
@@ -229,7 +230,8 @@ func inTheWay(root *os.Root, file string) error {
 		switch {
 		case err != nil: // it is not there, or the folder that it is in will tell
 		case info.Mode()&fs.ModeSymlink != 0:
-			return fmt.Errorf("%s: %q is a link, which nothing is written through: move it away first", root.Name(), name)
+			return fmt.Errorf("%s: %q is a link, which nothing is written through: move it away first",
+				root.Name(), name)
 		case name == file && !info.Mode().IsRegular():
 			return fmt.Errorf("%s: %q is no file here: move it away first", root.Name(), name)
 		case name != file && !info.IsDir():
@@ -252,7 +254,9 @@ func otherFiles(root *os.Root, files []prompt.FileBytes) (others []string, err e
 		switch {
 		case err != nil:
 			return err
-		case name != "." && slices.ContainsFunc(notSaved, func(s string) bool { return strings.EqualFold(s, d.Name()) }):
+		case name != "." && slices.ContainsFunc(notSaved, func(s string) bool {
+			return strings.EqualFold(s, d.Name())
+		}):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -55,7 +55,8 @@ func ReadLock(root *os.Root, url, owner, workspace string) (Lock, error) {
 		return l, fmt.Errorf("%s: %w", LockName, err)
 	}
 	if l.URL != url {
-		return l, fmt.Errorf("%s is of %s, not of %s: use another folder, or remove the file to begin anew", LockName, l.URL, url)
+		return l, fmt.Errorf("%s is of %s, not of %s: use another folder, or remove the file to begin anew", LockName,
+			l.URL, url)
 	}
 	if l.User != owner {
 		return l, errOwner(l, owner, workspace)
@@ -76,11 +77,14 @@ func errOwner(l Lock, owner, workspace string) error {
 	const anew = "or another folder, or remove the file to begin anew"
 	switch {
 	case l.Workspace != "":
-		return fmt.Errorf("%s is of the prompts of the workspace %s: use --workspace %s %s", LockName, l.Workspace, l.Workspace, anew)
+		return fmt.Errorf("%s is of the prompts of the workspace %s: use --workspace %s %s", LockName,
+			l.Workspace, l.Workspace, anew)
 	case workspace != "":
-		return fmt.Errorf("%s is of the prompts of %s, and not of the workspace %s: leave out --workspace, %s", LockName, l.User, workspace, anew)
+		return fmt.Errorf("%s is of the prompts of %s, and not of the workspace %s: leave out --workspace, %s",
+			LockName, l.User, workspace, anew)
 	}
-	return fmt.Errorf("%s is of the prompts of %s, and you are %s: use a token of that user %s", LockName, l.User, owner, anew)
+	return fmt.Errorf("%s is of the prompts of %s, and you are %s: use a token of that user %s",
+		LockName, l.User, owner, anew)
 }
 
 // mayKeep refuses a path that Pull must not write to. The lock file and links come with a
@@ -166,7 +170,8 @@ func rawSum(b []byte) string {
 // is reports whether a file is what it was. Earlier versions took the sum of its bytes, be it where
 // git writes other line ends than here.
 func (e Entry) is(file []byte) bool {
-	return slices.Contains([]string{sum(file), rawSum(file), rawSum(bytes.ReplaceAll(lineFeeds(file), lf, crlf))}, e.SHA256)
+	return slices.Contains([]string{sum(file), rawSum(file), rawSum(bytes.ReplaceAll(lineFeeds(file), lf, crlf))},
+		e.SHA256)
 }
 
 var crlf, lf = []byte("\r\n"), []byte("\n")

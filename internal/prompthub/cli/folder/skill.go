@@ -224,7 +224,10 @@ func (f *Folder) skills(files, others []format.File, prompts []client.Prompt, lo
 		switch {
 		case taken[there.ID]:
 		case there.HasFiles && at[there.ID] == "":
-			p.items = append(p.items, Item{Path: there.Slug + "/" + prompt.SkillFile, State: NewThere, Format: format.Skill, Prompt: there, skill: &skill{}})
+			p.items = append(p.items, Item{
+				Path: there.Slug + "/" + prompt.SkillFile, State: NewThere,
+				Format: format.Skill, Prompt: there, skill: &skill{},
+			})
 		default:
 			p.prompts = append(p.prompts, *there)
 		}
@@ -367,7 +370,8 @@ func (f *Folder) removeFiles(dir string, files, stay []prompt.FileBytes) error {
 		if err := f.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		for above := path.Dir(name); above != path.Dir(dir) && f.Root.Remove(above) == nil; { // one that is not empty stays
+		// one that is not empty stays
+		for above := path.Dir(name); above != path.Dir(dir) && f.Root.Remove(above) == nil; {
 			above = path.Dir(above)
 		}
 	}

@@ -96,7 +96,8 @@ func (f *Folder) serve(ctx context.Context, items []Item) error {
 			var refused *client.Problem
 			switch {
 			case errors.As(err, &refused) && refused.Status == http.StatusNotFound: // it was deleted meanwhile
-			case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity: // a format that it does not write
+			// a format that it does not write
+			case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity:
 			case err != nil:
 				return fmt.Errorf("%s: %w", i.Path, err)
 			default:
@@ -281,7 +282,8 @@ func (f *Folder) each(ctx context.Context, do step) (err error) {
 	}
 	if f.Delete && r.stuck != "" {
 		for n := range gone {
-			gone[n].Err = fmt.Errorf("gone here, but not deleted while %s is left alone, which may be the same", r.stuck)
+			gone[n].Err = fmt.Errorf("gone here, but not deleted while %s is left alone, which may be the same",
+				r.stuck)
 		}
 	}
 	if err := r.rounds(ctx, gone); err != nil {
@@ -409,7 +411,10 @@ func (f *Folder) remove(i Item, lock Lock) error {
 func (f *Folder) wouldCreate(ctx context.Context, i Item, made map[string]string) error {
 	name := i.document.Name
 	if other := made[name]; other != "" && other != i.Path {
-		return &client.Problem{Status: http.StatusConflict, Errors: []client.Rule{{Message: fmt.Sprintf("%s makes a prompt called %q too", other, name)}}}
+		return &client.Problem{
+			Status: http.StatusConflict,
+			Errors: []client.Rule{{Message: fmt.Sprintf("%s makes a prompt called %q too", other, name)}},
+		}
 	}
 	if name != "" {
 		made[name] = i.Path

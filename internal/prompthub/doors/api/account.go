@@ -11,8 +11,9 @@ import (
 
 func (a *api) account() {
 	route(a, user, huma.Operation{
-		OperationID: "erase-me", Method: http.MethodDelete, Path: "/me", Tags: []string{"me"}, DefaultStatus: http.StatusAccepted,
-		Summary: "Have my account erased, 30 days from now",
+		OperationID: "erase-me", Method: http.MethodDelete, Path: "/me", Tags: []string{"me"},
+		DefaultStatus: http.StatusAccepted,
+		Summary:       "Have my account erased, 30 days from now",
 		Description: "Prompts, versions, votes, profile, access tokens. Until then all stays as it is. " +
 			"Forks that others made stay. No other user can take my handle.",
 	}, a.eraseMe)

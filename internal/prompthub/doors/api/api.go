@@ -131,11 +131,20 @@ func (a *api) settings() huma.Config {
 		c.Tags = append(c.Tags, &huma.Tag{Name: t[0], Description: t[1]})
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		bearer: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the identity provider, or an access token, which begins with ph_."},
-		basic:  {Type: "http", Scheme: "basic", Description: "An access token: its id as the name, and the token, or the part after its second _, as the password."},
+		bearer: {
+			Type: "http", Scheme: "bearer", BearerFormat: "JWT",
+			Description: "A token of the identity provider, or an access token, which begins with ph_.",
+		},
+		basic: {
+			Type: "http", Scheme: "basic",
+			Description: "An access token: its id as the name, and the token, or the part after its second _, as the password.",
+		},
 		apiKey: {Type: "apiKey", In: "header", Name: auth.APIKeyHeader, Description: "An access token."},
 		dev:    {Type: "apiKey", In: "header", Name: auth.DevUserHeader, Description: "In development mode: any name."},
-		roles:  {Type: "apiKey", In: "header", Name: auth.DevRolesHeader, Description: "In development mode, together with a name: roles, such as admin. Groups of the directory go in " + auth.DevGroupsHeader + "."},
+		roles: {
+			Type: "apiKey", In: "header", Name: auth.DevRolesHeader,
+			Description: "In development mode, together with a name: roles, such as admin. Groups of the directory go in " + auth.DevGroupsHeader + ".",
+		},
 	}
 	return c
 }

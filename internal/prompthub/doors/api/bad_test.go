@@ -32,37 +32,73 @@ var badJSON = []bad{
 	{name: "invalid UTF-8", body: "{\"title\":\"\xff\"}", status: 400, location: "body.title"},
 	{name: "lone surrogate", body: `{"tags":["\ud800"]}`, status: 400, location: "body.tags[0]"},
 	{name: "swapped surrogates", body: `{"title":"\udc00\ud800"}`, status: 400, location: "body.title"},
-	{name: "broken deep down", body: strings.Repeat(`{"é":`, 8000) + "\xff", status: 400, location: "body" + strings.Repeat(".é", 65) + ".…"},
-	{name: "broken under a long name", body: `{"` + strings.Repeat("x", 100_000) + `":`, status: 400, location: "body." + strings.Repeat("x", 195) + "…"},
+	{
+		name: "broken deep down", body: strings.Repeat(`{"é":`, 8000) + "\xff", status: 400,
+		location: "body" + strings.Repeat(".é", 65) + ".…",
+	},
+	{
+		name: "broken under a long name", body: `{"` + strings.Repeat("x", 100_000) + `":`, status: 400,
+		location: "body." + strings.Repeat("x", 195) + "…",
+	},
 	{name: "too large", body: `{"title":"` + strings.Repeat("x", 13<<20) + `"}`, status: 413},
 	{name: "too large of nothing", body: strings.Repeat(" ", largestBody+1), status: 413},
 	{name: "too many elements, which are counted first", body: `{"tags":[` + strings.Repeat("0,", 50_001), status: 422},
 	{name: "wrong type of body", body: `{}`, header: []string{"Content-Type", "text/plain"}, status: 415},
-	{name: "other charset", body: `{}`, header: []string{"Content-Type", "application/json; charset=utf-16"}, status: 415},
+	{
+		name: "other charset", body: `{}`, header: []string{"Content-Type", "application/json; charset=utf-16"},
+		status: 415,
+	},
 	{name: "unreadable content type", body: `{}`, header: []string{"Content-Type", "json;;"}, status: 415},
 	{name: "an array", body: `[]`, status: 422, location: "body"},
 	{name: "null", body: `null`, status: 422, location: "body"},
 	{name: "unknown field", body: `{"colour":"red"}`, status: 422, location: "body.colour"},
-	{name: "field in another case", body: `{"TITLE":"T","Value":"like","Reason":"x","DisplayName":"x"}`, status: 422, location: "body.TITLE"},
+	{
+		name: "field in another case", body: `{"TITLE":"T","Value":"like","Reason":"x","DisplayName":"x"}`,
+		status: 422, location: "body.TITLE",
+	},
 }
 
 // badDraft is refused wherever a whole prompt is taken.
 var badDraft = []bad{
-	{name: "wrong type of title", body: `{"title":1,"text":"X","visibility":"public"}`, status: 422, location: "body.title"},
+	{
+		name: "wrong type of title", body: `{"title":1,"text":"X","visibility":"public"}`,
+		status: 422, location: "body.title",
+	},
 	{name: "null title", body: `{"title":null,"text":"X","visibility":"public"}`, status: 422, location: "body.title"},
 	{name: "no title", body: `{"text":"X","visibility":"public"}`, status: 422, location: "body.title"},
 	{name: "blank title", body: `{"title":" ","text":"X","visibility":"public"}`, status: 422, location: "body.title"},
-	{name: "title of 201", body: `{"title":"` + strings.Repeat("é", 201) + `","text":"X","visibility":"public"}`, status: 422, location: "body.title"},
-	{name: "title of 101 pairs", body: `{"title":"` + strings.Repeat("🚀", 101) + `","text":"X","visibility":"public"}`, status: 422, location: "body.title"},
-	{name: "line break in title", body: `{"title":"a\nb","text":"X","visibility":"public"}`, status: 422, location: "body.title"},
+	{
+		name: "title of 201", body: `{"title":"` + strings.Repeat("é", 201) + `","text":"X","visibility":"public"}`,
+		status: 422, location: "body.title",
+	},
+	{
+		name: "title of 101 pairs", body: `{"title":"` + strings.Repeat("🚀", 101) + `","text":"X","visibility":"public"}`,
+		status: 422, location: "body.title",
+	},
+	{
+		name: "line break in title", body: `{"title":"a\nb","text":"X","visibility":"public"}`,
+		status: 422, location: "body.title",
+	},
 	{name: "no text", body: `{"title":"T","visibility":"public"}`, status: 422, location: "body.text"},
-	{name: "text of 3001", body: `{"title":"T","text":"` + strings.Repeat("x", 3001) + `","visibility":"public"}`, status: 422, location: "body.text"},
-	{name: "U+0000 in text", body: `{"title":"T","text":"a\u0000","visibility":"public"}`, status: 422, location: "body.text"},
-	{name: "unknown visibility", body: `{"title":"T","text":"X","visibility":"secret"}`, status: 422, location: "body.visibility"},
+	{
+		name: "text of 3001", body: `{"title":"T","text":"` + strings.Repeat("x", 3001) + `","visibility":"public"}`,
+		status: 422, location: "body.text",
+	},
+	{
+		name: "U+0000 in text", body: `{"title":"T","text":"a\u0000","visibility":"public"}`,
+		status: 422, location: "body.text",
+	},
+	{
+		name: "unknown visibility", body: `{"title":"T","text":"X","visibility":"secret"}`, status: 422,
+		location: "body.visibility",
+	},
 	{name: "unknown tag", body: draftWith(`"tags":["development","nosuch"]`), status: 422, location: "body.tags[1]"},
 	{name: "ill-formed tag", body: draftWith(`"tags":["-x"]`), status: 422, location: "body.tags[0]"},
 	{name: "duplicate tag", body: draftWith(`"tags":["text","Text"]`), status: 422, location: "body.tags[1]"},
-	{name: "11 tags", body: draftWith(`"tags":["a","b","c","d","e","f","g","h","i","j","k"]`), status: 422, location: "body.tags"},
+	{
+		name: "11 tags", body: draftWith(`"tags":["a","b","c","d","e","f","g","h","i","j","k"]`),
+		status: 422, location: "body.tags",
+	},
 	{name: "tags of another type", body: draftWith(`"tags":"text"`), status: 422, location: "body.tags"},
 	{name: "tag of another type", body: draftWith(`"tags":["text",7]`), status: 422, location: "body.tags[1]"},
 }
@@ -95,7 +131,10 @@ var badReason = []bad{
 var badTag = []bad{
 	{name: "no name", body: `{}`, status: 422, location: "body.displayName"},
 	{name: "blank name", body: `{"displayName":""}`, status: 422, location: "body.displayName"},
-	{name: "long name", body: `{"displayName":"` + strings.Repeat("x", 61) + `"}`, status: 422, location: "body.displayName"},
+	{
+		name: "long name", body: `{"displayName":"` + strings.Repeat("x", 61) + `"}`, status: 422,
+		location: "body.displayName",
+	},
 	{name: "order too large", body: `{"displayName":"X","sortOrder":1000001}`, status: 422, location: "body.sortOrder"},
 	{name: "fraction", body: `{"displayName":"X","sortOrder":1.5}`, status: 422, location: "body.sortOrder"},
 	{name: "exponent", body: `{"displayName":"X","sortOrder":1e2}`, status: 422, location: "body"},
@@ -112,7 +151,12 @@ func TestBadBodies(t *testing.T) {
 		bad          [][]bad
 	}{
 		{http.MethodPost, "/prompts", [][]bad{badJSON, badDraft, {
-			{key.name + " too long", key.body, []string{"Idempotency-Key", strings.Repeat("k", 129)}, key.status, key.location},
+			{
+				key.name + " too long", key.body,
+				[]string{"Idempotency-Key", strings.Repeat("k", 129)},
+				key.status,
+				key.location,
+			},
 			{key.name + " with a space", key.body, []string{"Idempotency-Key", "a b"}, key.status, key.location},
 			{key.name + " not ASCII", key.body, []string{"Idempotency-Key", "é"}, key.status, key.location},
 			{"merge patch", key.body, []string{"Content-Type", "application/merge-patch+json"}, 415, ""},
@@ -125,26 +169,31 @@ func TestBadBodies(t *testing.T) {
 		{http.MethodPut, "/prompts/" + p.ID + "/vote", [][]bad{badJSON, badVote}},
 		{http.MethodPut, "/prompts/" + p.ID + "/hidden", [][]bad{badJSON, badReason}},
 		{http.MethodPut, "/tags/newtag", [][]bad{badJSON, badTag}},
-		{http.MethodPut, "/tags/-bad", [][]bad{{{name: "tag", body: `{"displayName":"X"}`, status: 422, location: "path.tag"}}}},
+		{
+			http.MethodPut, "/tags/-bad",
+			[][]bad{{{name: "tag", body: `{"displayName":"X"}`, status: 422, location: "path.tag"}}},
+		},
 	}
 	for _, route := range routes {
 		for _, tests := range route.bad {
 			for _, tt := range tests {
-				t.Run(fmt.Sprintf("%s %s %s", route.method, strings.Replace(route.path, p.ID, "ID", 1), tt.name), func(t *testing.T) {
-					t.Parallel()
-					header := tt.header
-					if !strings.Contains(strings.Join(header, " "), "If-Match") {
-						header = append([]string{"If-Match", `"1-0-0-n"`}, header...)
-					}
-					got := w.on(t).admin().do(route.method, "/api/v1"+route.path, tt.body, header...).problem(tt.status)
-					if tt.location != "" {
-						require.Contains(t, got.locations(), tt.location)
-					}
-					if tt.status == 400 && tt.location != "" {
-						require.Equal(t, "the body is not valid JSON", got.Detail)
-					}
-					require.Less(t, len(fmt.Sprint(got)), 4000)
-				})
+				t.Run(fmt.Sprintf("%s %s %s", route.method, strings.Replace(route.path, p.ID, "ID", 1), tt.name),
+					func(t *testing.T) {
+						t.Parallel()
+						header := tt.header
+						if !strings.Contains(strings.Join(header, " "), "If-Match") {
+							header = append([]string{"If-Match", `"1-0-0-n"`}, header...)
+						}
+						got := w.on(t).admin().do(route.method, "/api/v1"+route.path, tt.body,
+							header...).problem(tt.status)
+						if tt.location != "" {
+							require.Contains(t, got.locations(), tt.location)
+						}
+						if tt.status == 400 && tt.location != "" {
+							require.Equal(t, "the body is not valid JSON", got.Detail)
+						}
+						require.Less(t, len(fmt.Sprint(got)), 4000)
+					})
 			}
 		}
 	}
@@ -209,9 +258,11 @@ func TestBadQueries(t *testing.T) {
 func TestNumbersThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	ann := newWorld(t).as("Ann")
-	problem := ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"T","text":"x","config":{"e":[1,1e400]}}`).problem(400)
+	problem := ann.do(http.MethodPost, "/api/v1/prompts",
+		`{"title":"T","text":"x","config":{"e":[1,1e400]}}`).problem(400)
 	require.Equal(t, "write a number of at most 1.79e308 at body.config.e[1]", problem.Errors[0].Message)
-	ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"T","text":"x","config":{"e":[1,1e307]}}`).is(http.StatusCreated)
+	ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"T","text":"x","config":{"e":[1,1e307]}}`).is(
+		http.StatusCreated)
 }
 
 func TestHugeErrorsAreCut(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 func (a *api) byName() {
 	route(a, reader, huma.Operation{
-		OperationID: "get-prompt-by-name", Method: http.MethodGet, Path: "/users/{handle}/prompts/{slug}", Tags: []string{"prompts"},
+		OperationID: "get-prompt-by-name", Method: http.MethodGet, Path: "/users/{handle}/prompts/{slug}",
+		Tags:    []string{"prompts"},
 		Summary: "A prompt by its name or slug", Errors: []int{404, 410, 422},
 		Description: "A former name leads to the prompt too, until another prompt of the author takes it. With version or label, another version than the current one: label=production is what programs should ask for.",
 	}, a.getByName)

@@ -24,7 +24,8 @@ func TestCallers(t *testing.T) {
 	w := newWorld(t)
 	ann := auth.User{ID: "ann", Name: "ann"}
 	token := func() (id, text string) {
-		made, text, err := w.config.Service.CreateToken(t.Context(), ann, library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
+		made, text, err := w.config.Service.CreateToken(t.Context(), ann,
+			library.TokenDraft{Name: "CI", Scopes: auth.Scopes()})
 		require.NoError(t, err)
 		return made.ID, text
 	}
@@ -55,7 +56,9 @@ func TestCallers(t *testing.T) {
 	config := w.config
 	l := httpjson.Limits{Reads: 1, ReadBurst: callertest.Burst, Writes: 1, WriteBurst: callertest.Burst}
 	config.Admission = httpjson.NewAdmission(l.Complete(false), func() time.Time { return time.Unix(0, 0) })
-	config.Identify = config.Service.WithTokens(func(*http.Request) (auth.User, error) { return auth.User{}, nil }, false, config.Admission.Guess)
+	config.Identify = config.Service.WithTokens(func(*http.Request) (auth.User, error) {
+		return auth.User{}, nil
+	}, false, config.Admission.Guess)
 	callertest.Check(t, callertest.Door{
 		Handler: api.New(config),
 		Enter: func(person int) (func(), error) {
@@ -69,8 +72,12 @@ func TestCallers(t *testing.T) {
 			{Name: "a token that is cut", Sign: bearer(tokens[0][:len(tokens[0])-1])},
 			{Name: "a token that was revoked", Sign: bearer(ended)},
 			{Name: "a token that has expired", Sign: bearer(expired)},
-			{Name: "the password of Basic under another name", IsMember: true, Sign: func(r *http.Request, _ int) { r.SetBasicAuth(strings.Repeat("a", len(id)), tokens[0]) }},
-			{Name: "ten tokens of a member", IsMember: true, Sign: func(r *http.Request, i int) { bearer(tokens[i%10])(r, i) }},
+			{Name: "the password of Basic under another name", IsMember: true, Sign: func(r *http.Request, _ int) {
+				r.SetBasicAuth(strings.Repeat("a", len(id)), tokens[0])
+			}},
+			{Name: "ten tokens of a member", IsMember: true, Sign: func(r *http.Request, i int) {
+				bearer(tokens[i%10])(r, i)
+			}},
 			{Name: "a member", IsMember: true, Sign: bearer(tokens[0])},
 		},
 	})

@@ -33,7 +33,8 @@ func TestGeneratedClient(t *testing.T) {
 	root, err := filepath.Abs("../../../..")
 	require.NoError(t, err)
 	tools := "-modfile=internal/tools/go.mod"
-	out, err := run(t, root, "go", "tool", tools, "oapi-codegen", "-package", "main", "-generate", "types,client", "-o", made, openapi)
+	out, err := run(t, root, "go", "tool", tools, "oapi-codegen", "-package", "main", "-generate",
+		"types,client", "-o", made, openapi)
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skipf("no generator: %v\n%s", err, out)
 	}
@@ -41,7 +42,8 @@ func TestGeneratedClient(t *testing.T) {
 
 	// The generated file is put next to main.go for the compiler only.
 	program := "internal/prompthub/doors/api/testdata/client"
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, program, "client.gen.go"): made}})
+	overlay, err := json.Marshal(
+		map[string]any{"Replace": map[string]string{filepath.Join(root, program, "client.gen.go"): made}})
 	require.NoError(t, err)
 	overlayFile := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(overlayFile, overlay, 0o600))

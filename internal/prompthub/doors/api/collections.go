@@ -28,8 +28,9 @@ func (a *api) collections() {
 		Description: "Mine, or those of another owner that I may see. At most 100.",
 	}, a.listCollections)
 	route(a, user, answers[Collection](a, http.StatusCreated, "The new collection", huma.Operation{
-		OperationID: "create-collection", Method: http.MethodPost, Path: "/collections", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Make a collection of skills", Errors: fails(badBody, 404, 409),
+		OperationID: "create-collection", Method: http.MethodPost, Path: "/collections", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Make a collection of skills", Errors: fails(badBody, 404, 409),
 		Description: "Any prompt that the owner may read and that includes no others, in order: at most 20, as agents are shown no more. An owner has at most 100 collections. A public one needs the scope or role that publishes.",
 	}), a.createCollection)
 	route(a, reader, huma.Operation{
@@ -41,7 +42,9 @@ func (a *api) collections() {
 		OperationID: "patch-collection", Method: http.MethodPatch, Path: one, Tags: tags,
 		Summary: "Change some of a collection; its owner may", Errors: fails(badBody, 403, 404, 412, 428),
 		Description: "Members that are absent stay as they are: items leaves those that are not shown in the collection, at their places, and notShown removes them. Of a collection that is public before or after, by those who publish.",
-		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "CollectionPatch"}}}},
+		RequestBody: &huma.RequestBody{
+			Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "CollectionPatch"}}},
+		},
 	}), a.patchCollection)
 	route(a, user, huma.Operation{
 		OperationID: "delete-collection", Method: http.MethodDelete, Path: one, Tags: tags,
@@ -131,7 +134,10 @@ func ids(list []string) []prompt.ID {
 }
 
 func (d NewCollection) draft() prompt.CollectionDraft {
-	return prompt.CollectionDraft{Name: d.Name, About: d.About, Visibility: prompt.Visibility(d.Visibility), Prompts: ids(d.Items)}
+	return prompt.CollectionDraft{
+		Name: d.Name, About: d.About, Visibility: prompt.Visibility(d.Visibility),
+		Prompts: ids(d.Items),
+	}
 }
 
 // change returns the change of a collection in which some prompts are not shown. They stay at their
@@ -141,7 +147,9 @@ func (p CollectionPatch) change(notShown []prompt.ID) func(*prompt.CollectionDra
 		p.say(d)
 		shown := ids(p.Items.Value)
 		if !p.Items.Set {
-			shown = slices.DeleteFunc(slices.Clone(d.Prompts), func(id prompt.ID) bool { return slices.Contains(notShown, id) })
+			shown = slices.DeleteFunc(slices.Clone(d.Prompts), func(id prompt.ID) bool {
+				return slices.Contains(notShown, id)
+			})
 		}
 		for i, id := range d.Prompts {
 			stays := slices.Contains(notShown, id) && (!p.NotShown.Set || slices.Contains(ids(p.NotShown.Value), id))
@@ -161,7 +169,8 @@ func (p CollectionPatch) say(d *prompt.CollectionDraft) {
 
 func encodeHead(c library.Collection) CollectionHead {
 	return CollectionHead{
-		AuthorID: c.By.Key, Handle: c.By.Handle, Slug: c.Slug, Name: c.Name, About: c.About, Visibility: string(c.Visibility), Version: c.Version,
+		AuthorID: c.By.Key, Handle: c.By.Handle, Slug: c.Slug, Name: c.Name, About: c.About,
+		Visibility: string(c.Visibility), Version: c.Version,
 		CreatedAt: httpjson.FormatTime(c.CreatedAt), UpdatedAt: httpjson.FormatTime(c.UpdatedAt),
 	}
 }
@@ -177,8 +186,10 @@ func (a *api) encodeCollection(c library.Collection) Collection {
 	}
 	for i, v := range c.Skills {
 		all.Items[i] = CollectedSkill{
-			ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName, Slug: v.Slug, Title: v.Title,
-			Description: skill.Head(v.Prompt, v.About(), v.Version).Description, Visibility: string(v.Visibility), Version: max(v.Version, 1),
+			ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
+			Slug: v.Slug, Title: v.Title,
+			Description: skill.Head(v.Prompt, v.About(), v.Version).Description,
+			Visibility:  string(v.Visibility), Version: max(v.Version, 1),
 			Scripts: v.Files.Scripts(), Characters: budget.Skills[i].Characters, Cut: budget.Skills[i].Cut,
 		}
 	}
@@ -237,7 +248,8 @@ func (a *api) changedCollection(c call) func(library.Collection, error) (*change
 			return nil, err
 		}
 		if !c.May(auth.ScopeRead) {
-			return &changedCollectionOutput{fmt.Sprintf("%q", fmt.Sprint(now.Version)), Known{now.Slug, now.Version}}, nil
+			return &changedCollectionOutput{fmt.Sprintf("%q", fmt.Sprint(now.Version)), Known{now.Slug, now.Version}},
+				nil
 		}
 		whole := a.encodeCollection(now)
 		return &changedCollectionOutput{collectionTag(whole), whole}, nil
@@ -264,7 +276,10 @@ func (a *api) createCollection(ctx context.Context, c call, in *newCollectionInp
 	if err != nil {
 		return nil, err
 	}
-	return &createdCollectionOutput{Prefix + "/collections/" + cmp.Or(made.By.Handle, made.By.Key) + "/" + made.Slug, out.ETag, out.Body}, nil
+	return &createdCollectionOutput{
+		Prefix + "/collections/" + cmp.Or(made.By.Handle, made.By.Key) + "/" + made.Slug,
+		out.ETag, out.Body,
+	}, nil
 }
 
 func (a *api) getCollection(ctx context.Context, c call, in *ByCollection) (*collectionOutput, error) {
@@ -287,7 +302,8 @@ func (a *api) patchCollection(ctx context.Context, c call, in *patchCollectionIn
 		if err := a.Service.MayEditCollection(ctx, c.User, in.Handle, in.Slug); err != nil {
 			return nil, err
 		}
-		return nil, fault.New(fault.PreconditionRequired, "send the ETag of the collection that your change is based on in If-Match")
+		return nil, fault.New(fault.PreconditionRequired,
+			"send the ETag of the collection that your change is based on in If-Match")
 	}
 	change := in.Body.say
 	if in.Body.Items.Set || in.Body.NotShown.Set {

@@ -26,8 +26,11 @@ func TestCollections(t *testing.T) {
 	ann, bob := w.as("ann"), w.as("bob")
 	ann.do(http.MethodPut, "/api/v1/me/profile", `{"handle":"ann-lee","name":"Ann"}`).is(200)
 	public := ann.create("Public").ID
-	private := ann.do(http.MethodPost, prompts, `{"title":"Private","text":"x","description":"Does it."}`).is(201).prompt().ID
-	a := ann.do(http.MethodPost, collections, fmt.Sprintf(`{"slug":"support","about":"For us","visibility":"public","items":[%q,%q]}`, private, strings.ToLower(public))).is(201)
+	private := ann.do(http.MethodPost, prompts, `{"title":"Private","text":"x","description":"Does it."}`).is(
+		201).prompt().ID
+	a := ann.do(http.MethodPost, collections,
+		fmt.Sprintf(`{"slug":"support","about":"For us","visibility":"public","items":[%q,%q]}`, private,
+			strings.ToLower(public))).is(201)
 	require.Equal(t, collections+"/ann-lee/support", a.header.Get("Location"))
 	require.Regexp(t, `^"1-[0-9a-f]{16}"$`, a.header.Get("ETag"))
 	c := a.collection()
@@ -53,7 +56,8 @@ func TestCollections(t *testing.T) {
 	change(bob, "*", `{"name":"x"}`).problem(403)
 	b := change(ann, a.header.Get("ETag"), `{"name":"Support","items":[`+fmt.Sprintf("%q", public)+`]}`).is(200)
 	require.EqualValues(t, 2, b.collection().Version)
-	require.EqualValues(t, 2, change(ann, b.header.Get("ETag"), `{"name":"Support"}`).is(200).collection().Version, "nothing changed")
+	require.EqualValues(t, 2, change(ann, b.header.Get("ETag"), `{"name":"Support"}`).is(200).collection().Version,
+		"nothing changed")
 	require.Empty(t, change(ann, "*", `{"items":null}`).is(200).collection().Items)
 	change(ann, `"7"`, `{"name":"Other"}`).problem(412)
 	ann.do(http.MethodDelete, at, "", "If-Match", `"1"`).problem(412)
@@ -156,9 +160,11 @@ func TestCollectionsWithoutRead(t *testing.T) {
 	a := w.as("").do(http.MethodPost, collections, `{"slug":"support","about":"secret"}`, token...).is(201)
 	require.JSONEq(t, `{"id":"support","revision":1}`, a.body)
 	require.Equal(t, `"1"`, a.header.Get("ETag"))
-	a = w.as("").do(http.MethodPatch, collections+"/me/support", `{"name":"x"}`, append(token, "If-Match", `"1"`, "Content-Type", "application/merge-patch+json")...).is(200)
+	a = w.as("").do(http.MethodPatch, collections+"/me/support", `{"name":"x"}`,
+		append(token, "If-Match", `"1"`, "Content-Type", "application/merge-patch+json")...).is(200)
 	require.JSONEq(t, `{"id":"support","revision":2}`, a.body)
-	w.as("").do(http.MethodPatch, collections+"/me/support", `{"visibility":"public"}`, append(token, "If-Match", "*", "Content-Type", "application/merge-patch+json")...).problem(403)
+	w.as("").do(http.MethodPatch, collections+"/me/support", `{"visibility":"public"}`,
+		append(token, "If-Match", "*", "Content-Type", "application/merge-patch+json")...).problem(403)
 	w.as("").do(http.MethodDelete, collections+"/me/support", "", token...).problem(403)
 	w.as("").do(http.MethodGet, collections+"/me/support", "", token...).problem(403)
 }
@@ -168,8 +174,11 @@ func TestCharactersInLists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("ann")
-	p := ann.do(http.MethodPost, prompts, `{"title":"Greet","text":"x","description":"Says hello.","visibility":"public","labels":["production"]}`).is(201).prompt()
-	ann.do(http.MethodPatch, prompts+"/"+p.ID, `{"description":"Says a long hello."}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	p := ann.do(http.MethodPost, prompts,
+		`{"title":"Greet","text":"x","description":"Says hello.","visibility":"public","labels":["production"]}`).is(
+		201).prompt()
+	ann.do(http.MethodPatch, prompts+"/"+p.ID, `{"description":"Says a long hello."}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").is(200)
 	ann.do(http.MethodPost, prompts, `{"title":"Whole","text":"@@@langfusePrompt:name=greet|label=latest@@@"}`).is(201)
 	characters := map[string]int{}
 	for _, p := range ann.get("/api/v1/me/prompts?fields=skill&limit=100").is(200).list().Items {
@@ -187,9 +196,12 @@ func TestWhatACollectionDoesNotShow(t *testing.T) {
 	ann, bob := w.as("ann"), w.as("bob")
 	one, hers, two := ann.create("One").ID, bob.create("Hers").ID, ann.create("Two").ID
 	at := collections + "/me/all"
-	handle := ann.do(http.MethodPost, collections, fmt.Sprintf(`{"slug":"all","visibility":"public","items":[%q,%q,%q]}`, one, hers, two)).is(201).header.Get("Location")
+	handle := ann.do(http.MethodPost, collections,
+		fmt.Sprintf(`{"slug":"all","visibility":"public","items":[%q,%q,%q]}`, one, hers, two)).is(
+		201).header.Get("Location")
 	patch := func(who person, path, body string) answer {
-		return who.do(http.MethodPatch, path, body, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+		return who.do(http.MethodPatch, path, body, "If-Match", "*", "Content-Type",
+			"application/merge-patch+json").is(200)
 	}
 	hide := func(to string) { patch(bob, prompts+"/"+hers, `{"visibility":"`+to+`"}`) }
 	has := func(items, notShown []string) {

@@ -30,8 +30,12 @@ func TestDocumentGrows(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(newWorld(t).as("").get("/api/v1/openapi.json").is(200).body), &doc))
 	sent := []string{
-		"Acceptance", "ChangedPassword", "CollectionPatch", "Credentials", "FilesDraft", "Filling", "ForWhom", "LabelTarget", "LoginCode", "GivenRole", "Message", "NewCollection", "NewCopy", "NewInvite", "NewPassword", "NewPrompt", "NewToken", "NewWorkspace", "OfferedRole", "Profile", "PromptDraft", "PromptPatch", "Reason", "Source", "TagEntry",
-		"Unfinished", "Variable", "Vote", "WorkspacePatch", "NewProposal", "NewReview", "ProposedVersion", "RuleSet", "Rule", "SentFile",
+		"Acceptance", "ChangedPassword", "CollectionPatch", "Credentials", "FilesDraft", "Filling", "ForWhom",
+		"LabelTarget", "LoginCode", "GivenRole", "Message", "NewCollection", "NewCopy", "NewInvite", "NewPassword",
+		"NewPrompt", "NewToken", "NewWorkspace", "OfferedRole", "Profile", "PromptDraft", "PromptPatch",
+		"Reason", "Source", "TagEntry",
+		"Unfinished", "Variable", "Vote", "WorkspacePatch", "NewProposal", "NewReview", "ProposedVersion",
+		"RuleSet", "Rule", "SentFile",
 	}
 	for name, s := range doc.Components.Schemas {
 		if slices.Contains(sent, name) {
@@ -93,7 +97,8 @@ func TestContractNotices(t *testing.T) {
 	c := openapitest.New(t, w.api)
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/me", nil)
 	good := http.Header{
-		"Content-Type": {"application/json"}, "X-Request-Id": {"x"}, "Etag": {`"x"`}, "Cache-Control": {"private"}, "Ratelimit-Limit": {"1"},
+		"Content-Type": {"application/json"}, "X-Request-Id": {"x"}, "Etag": {`"x"`},
+		"Cache-Control": {"private"}, "Ratelimit-Limit": {"1"},
 	}
 	body := `{"id":"Ann","authorId":"a_x","name":"Ann","roles":[],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`
 	require.NoError(t, c.Check(r, 200, good, []byte(body)))
@@ -103,7 +108,9 @@ func TestContractNotices(t *testing.T) {
 		"header number": func(h http.Header) (int, string) { h.Set("RateLimit-Limit", "x"); return 200, body },
 		"content type":  func(h http.Header) (int, string) { h.Set("Content-Type", "text/plain"); return 200, body },
 		"body":          func(http.Header) (int, string) { return 200, `{"id":"Ann","name":"Ann"}` },
-		"member":        func(http.Header) (int, string) { return 200, `{"id":"Ann","name":"Ann","roles":[],"mail":"x"}` },
+		"member": func(http.Header) (int, string) {
+			return 200, `{"id":"Ann","name":"Ann","roles":[],"mail":"x"}`
+		},
 		"304 with body": func(http.Header) (int, string) { return 304, body },
 	} {
 		h := good.Clone()

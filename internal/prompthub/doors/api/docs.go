@@ -38,16 +38,28 @@ func (a *api) docs() {
 		OperationID: "get-docs", Method: http.MethodGet, Path: "/docs", Tags: []string{"system"},
 		Summary:     "A page to read this document and try it",
 		Description: "Swagger UI, which is part of this service and loads nothing from elsewhere. It sends requests as the caller that Authorize names, or as the one who is signed in.",
-		Responses:   map[string]*huma.Response{"200": {Description: "HTML", Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}, Example: "<!doctype html>"}}}},
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: "HTML",
+				Content: map[string]*huma.MediaType{
+					"text/html": {Schema: &huma.Schema{Type: huma.TypeString}, Example: "<!doctype html>"},
+				},
+			},
+		},
 	}, a.docsPage)
 	route(a, open, huma.Operation{
 		OperationID: "get-docs-file", Method: http.MethodGet, Path: "/docs/{file}", Tags: []string{"system"},
 		Summary:     "A file that the page loads",
 		Description: "Its styles and scripts.", Errors: []int{http.StatusNotFound},
-		Responses: map[string]*huma.Response{"200": {Description: "A style sheet or a script", Content: map[string]*huma.MediaType{
-			"text/css":        {Schema: &huma.Schema{Type: huma.TypeString}, Example: ":root { color-scheme: light dark; }"},
-			"text/javascript": {Schema: &huma.Schema{Type: huma.TypeString}, Example: `"use strict";`},
-		}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "A style sheet or a script", Content: map[string]*huma.MediaType{
+				"text/css": {
+					Schema:  &huma.Schema{Type: huma.TypeString},
+					Example: ":root { color-scheme: light dark; }",
+				},
+				"text/javascript": {Schema: &huma.Schema{Type: huma.TypeString}, Example: `"use strict";`},
+			}},
+		},
 	}, a.docsFile)
 }
 

@@ -47,11 +47,15 @@ func codes(code *huma.Schema) {
 // Codes are those that answers of the API have besides the codes of a status; docs/errors.md says
 // what to do about each.
 var Codes = slices.Concat(library.Codes, []fault.Code{
-	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries, format.YAMLTooLarge, format.AliasesTooLarge,
+	format.ArchiveBroken, format.ArchiveTooLarge, format.FileTooLarge, format.TooManyEntries,
+	format.YAMLTooLarge, format.AliasesTooLarge,
 	transfer.EntryRefused, transfer.OtherHistory, transfer.Unreadable, jsonsize.TooManyParts,
-	archive.Broken, archive.Link, prompt.BadPath, prompt.BadSkill, prompt.NameDiffers, prompt.UnknownContent, prompt.FilesTooLarge, prompt.PathsCollide, prompt.TooManyFiles,
-	prompt.IncludeUnresolved, legible.InvisibleCharacters, prompt.LabelIsNumber, prompt.NameTaken, legible.NothingVisible, prompt.TextTooLong,
-	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.Busy, httpjson.TooManyAtOnce, httpjson.BodyIncomplete, httpjson.Unfinished, httpjson.NotConfigured,
+	archive.Broken, archive.Link, prompt.BadPath, prompt.BadSkill, prompt.NameDiffers, prompt.UnknownContent,
+	prompt.FilesTooLarge, prompt.PathsCollide, prompt.TooManyFiles,
+	prompt.IncludeUnresolved, legible.InvisibleCharacters, prompt.LabelIsNumber, prompt.NameTaken,
+	legible.NothingVisible, prompt.TextTooLong,
+	httpjson.NoSuchRoute, httpjson.RepeatedHeader, httpjson.Busy, httpjson.TooManyAtOnce, httpjson.BodyIncomplete,
+	httpjson.Unfinished, httpjson.NotConfigured,
 })
 
 // limits documents limits that only the domain enforces: it counts UTF-16 code units, after
@@ -69,15 +73,27 @@ func (a *api) limits() {
 // meanings says what each status that reports an error means here, with an example. Those that mean
 // the same everywhere package openapi knows.
 var meanings = map[int]openapi.Meaning{
-	400: {Doc: "The query, the cursor or the body cannot be read", Detail: "the body is not valid JSON", Fields: []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}}},
+	400: {
+		Doc: "The query, the cursor or the body cannot be read", Detail: "the body is not valid JSON",
+		Fields: []httpjson.Field{{Location: "body.title", Message: "the JSON ends early"}},
+	},
 	401: {Doc: "The caller is not signed in, or the proof of identity is not valid", Detail: "sign in to use this"},
 	403: {Doc: "The caller may see this and may not do that to it", Detail: "only its author may change a prompt"},
-	409: {Doc: "What the request asks for is taken, or cannot be as things are", Detail: "another prompt of yours has this name", Fields: []httpjson.Field{{Location: "body.name", Message: "choose a name that none of your prompts has, nor has as its slug"}}},
+	409: {
+		Doc:    "What the request asks for is taken, or cannot be as things are",
+		Detail: "another prompt of yours has this name",
+		Fields: []httpjson.Field{{
+			Location: "body.name",
+			Message:  "choose a name that none of your prompts has, nor has as its slug",
+		}},
+	},
 	410: {Doc: "The version was recalled", Detail: "version 3 was recalled: it deletes files outside of the folder"},
 	404: {Doc: "There is no such thing, or the caller may not know of it", Detail: "there is no such prompt"},
 	412: {Doc: "The prompt was changed since; the answer holds the current one", Detail: "the prompt was changed since you read it; merge your change into the current one and send its ETag in If-Match"},
 	413: {Doc: "The body is too large", Detail: "the body is larger than 256 KiB"},
-	422: {Doc: "The request can be read and breaks rules, which are named: a parameter that the route does not have is one", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.title", Message: "is required"}}},
+	422: {
+		Doc: "The request can be read and breaks rules, which are named: a parameter that the route does not have is one", Detail: "the request breaks the rules named here", Fields: []httpjson.Field{{Location: "body.title", Message: "is required"}},
+	},
 	428: {Doc: "If-Match is missing", Detail: "send the ETag of the prompt that your change is based on in If-Match"},
 }
 

@@ -37,7 +37,8 @@ func names(list []string) []prompt.Tag {
 // the prompt holds it.
 func etag(v library.View) string {
 	if v.ShownVersion.Number > 0 {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.ShownVersion.Hash, v.Revision, v.Likes, v.Dislikes, v.MyVote, v.HiddenAt.UnixMilli()))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %d", v.ShownVersion.Hash, v.Revision, v.Likes, v.Dislikes,
+			v.MyVote, v.HiddenAt.UnixMilli()))
 		return fmt.Sprintf(`"v%d-%x"`, v.ShownVersion.Number, sum[:8])
 	}
 	production := ""
@@ -66,7 +67,9 @@ func match(header string) library.Match {
 }
 
 // found answers with a page of a search, and with how the search understood its words.
-func (a *api) found(ctx context.Context, c call, in Fields, limit int, read func(limit int) (library.Page, error)) (*foundOutput, error) {
+func (a *api) found(ctx context.Context, c call, in Fields, limit int,
+	read func(limit int) (library.Page, error),
+) (*foundOutput, error) {
 	out := &foundOutput{}
 	page, err := a.page(ctx, c, in, limit, func(limit int) (library.Page, error) {
 		p, err := read(limit)
@@ -84,7 +87,9 @@ func (a *api) found(ctx context.Context, c call, in Fields, limit int, read func
 }
 
 // page answers with a page of at most limit prompts, and with texts where they are wanted.
-func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(limit int) (library.Page, error)) (*listOutput, error) {
+func (a *api) page(ctx context.Context, c call, in Fields, limit int,
+	read func(limit int) (library.Page, error),
+) (*listOutput, error) {
 	if in.Fields == texted {
 		p, err := a.Service.WithTexts(ctx, c.User, limit, read)
 		return a.list(c, p), err
@@ -94,7 +99,8 @@ func (a *api) page(ctx context.Context, c call, in Fields, limit int, read func(
 	if in.Fields == listed {
 		for i, v := range p.Items {
 			if o := v.ProgramSummary(cmp.Or(v.Viewer, library.IDOf(c.User))); o != nil && o.Digest != "" {
-				out.Body.Items[i].Characters = skill.Line(v.Slug, v.Slug, skill.Head(v.Prompt, o.About, o.Version).Description).Characters
+				out.Body.Items[i].Characters = skill.Line(v.Slug, v.Slug,
+					skill.Head(v.Prompt, o.About, o.Version).Description).Characters
 			}
 		}
 	}
@@ -128,7 +134,8 @@ func encodeContent(c prompt.Content) (kind string, list []Message, config json.R
 	}
 	for _, v := range c.Variables {
 		declared = append(declared, Variable{
-			Name: v.Name, Label: v.Label, Description: v.Description, Type: string(v.Type), Required: v.Required, Default: v.Default, Choices: v.Choices,
+			Name: v.Name, Label: v.Label, Description: v.Description, Type: string(v.Type), Required: v.Required,
+			Default: v.Default, Choices: v.Choices,
 		})
 	}
 	return cmp.Or(string(c.Kind), "text"), list, json.RawMessage(c.Config), declared
@@ -147,8 +154,9 @@ func variables(list []Variable) []prompt.Variable {
 	var all []prompt.Variable
 	for _, v := range list {
 		all = append(all, prompt.Variable{
-			Name: v.Name, Label: v.Label, Description: v.Description, Type: prompt.VariableType(v.Type), Required: v.Required,
-			Default: v.Default, Choices: v.Choices,
+			Name: v.Name, Label: v.Label, Description: v.Description, Type: prompt.VariableType(v.Type),
+			Required: v.Required,
+			Default:  v.Default, Choices: v.Choices,
 		})
 	}
 	return all

@@ -135,7 +135,11 @@ func (e *explorer) request(o openapitest.Operation, op map[string]any) *http.Req
 		header.Set("X-Dev-Roles", pick(e.Rand, []string{"", "", "admin"}))
 	}
 	if e.chance(8) {
-		header.Set("Content-Type", pick(e.Rand, []string{"application/json", "application/merge-patch+json", "text/plain", ";", "application/json; charset=utf-8"}))
+		header.Set("Content-Type", pick(e.Rand,
+			[]string{
+				"application/json", "application/merge-patch+json", "text/plain", ";",
+				"application/json; charset=utf-8",
+			}))
 	}
 	return r
 }
@@ -149,7 +153,10 @@ func printable(r rune) rune {
 
 // param makes a value for a parameter: one seen before, one of the schema, or anything.
 func (e *explorer) param(name string, schema map[string]any) string {
-	known := map[string][]string{"id": e.ids, "cursor": e.cursors, "If-Match": e.etags, "If-None-Match": e.etags, "tag": tags, "workspace": workspaces, "principal": principals}[name]
+	known := map[string][]string{
+		"id": e.ids, "cursor": e.cursors, "If-Match": e.etags, "If-None-Match": e.etags,
+		"tag": tags, "workspace": workspaces, "principal": principals,
+	}[name]
 	switch {
 	case name == "If-Match" && e.chance(70):
 		return "*"
@@ -173,8 +180,10 @@ var (
 )
 
 var strangeTexts = []string{
-	"", " ", "0", "-1", "99999999999999999999", "1e3", "null", "true", "\u0000", "a\u0000b", "é", "🚀", "\u202eabc", "שלום", "漢字", "\ufeff",
-	"' or '1' eq '1", `"`, `\`, "/", "..", "../..", "%2F", "a|b", "#?", "c++", strings.Repeat("x", 300), strings.Repeat("🚀", 2000), strings.Repeat("a,", 500),
+	"", " ", "0", "-1", "99999999999999999999", "1e3", "null", "true", "\u0000", "a\u0000b", "é", "🚀",
+	"\u202eabc", "שלום", "漢字", "\ufeff",
+	"' or '1' eq '1", `"`, `\`, "/", "..", "../..", "%2F", "a|b", "#?", "c++", strings.Repeat("x", 300),
+	strings.Repeat("🚀", 2000), strings.Repeat("a,", 500),
 	"\u2028", "\r\n", "<script>", "\xff", "\xed\xa0\x80", "W/\"1\"", `"1-0-0-n", "2-0-0-n"`,
 }
 
@@ -213,7 +222,8 @@ func (e *explorer) text() string {
 	case e.chance(15):
 		return pick(e.Rand, strangeTexts)
 	case e.chance(3):
-		return strings.Repeat(pick(e.Rand, []string{"x", "é", "🚀", " "}), pick(e.Rand, []int{199, 200, 201, 1500, 3000, 3001}))
+		return strings.Repeat(pick(e.Rand, []string{"x", "é", "🚀", " "}),
+			pick(e.Rand, []int{199, 200, 201, 1500, 3000, 3001}))
 	}
 	return pick(e.Rand, []string{"Code", "review", "plain", "C++", "node.js"}) + fmt.Sprint(" ", e.IntN(50))
 }
@@ -263,7 +273,10 @@ func (e *explorer) body(op map[string]any) string {
 	if !e.chance(6) {
 		return string(b)
 	}
-	broken := []string{"", "{", `{"title":"\ud800"}`, `{"title":1e999}`, strings.Repeat("[", 20000), strings.Repeat(" ", 300<<10), "\xff\xfe{}"}
+	broken := []string{
+		"", "{", `{"title":"\ud800"}`, `{"title":1e999}`, strings.Repeat("[", 20000),
+		strings.Repeat(" ", 300<<10), "\xff\xfe{}",
+	}
 	if e.chance(50) || len(b) == 0 {
 		return pick(e.Rand, broken)
 	}
@@ -272,7 +285,8 @@ func (e *explorer) body(op map[string]any) string {
 }
 
 var files = []string{
-	"", "A text with {{name}}.", "Act,Prompt\nA,B\n", `[{"title":"A","text":"B"}]`, "---\nname: a\n---\nText\n", "PK\x03\x04", "\xff\xfe\x00", strings.Repeat("[", 20000),
+	"", "A text with {{name}}.", "Act,Prompt\nA,B\n", `[{"title":"A","text":"B"}]`, "---\nname: a\n---\nText\n",
+	"PK\x03\x04", "\xff\xfe\x00", strings.Repeat("[", 20000),
 }
 
 var ulids = regexp.MustCompile(`"id":"([0-9A-Z]{26})"`)
@@ -314,11 +328,16 @@ func (e *explorer) named(operations []openapitest.Operation, what string) openap
 // missing is what the requests have not met yet: they must not all be refused at the first door.
 func (e *explorer) missing() (missing []string) {
 	for _, want := range []string{
-		"create-prompt 201", "create-prompt 400", "create-prompt 422", "create-prompt 401", "get-prompt 200", "get-prompt 304", "get-prompt 404",
-		"patch-prompt 200", "patch-prompt 403", "patch-prompt 412", "patch-prompt 428", "replace-prompt 200", "delete-prompt 204", "restore-prompt 200",
-		"set-vote 200", "hide-prompt 204", "hide-prompt 403", "put-tag 200", "list-prompts 200", "list-prompts 400", "list-prompts 422", "list-my-prompts 200",
-		"create-workspace 201", "get-workspace 200", "get-workspace 404", "patch-workspace 200", "put-member 200", "list-workspace-prompts 200", "create-workspace-token 201",
-		"create-invite 201", "create-invite 422", "create-invite 404", "list-invites 200", "accept-invite 404", "sign-in 409",
+		"create-prompt 201", "create-prompt 400", "create-prompt 422", "create-prompt 401", "get-prompt 200",
+		"get-prompt 304", "get-prompt 404",
+		"patch-prompt 200", "patch-prompt 403", "patch-prompt 412", "patch-prompt 428", "replace-prompt 200",
+		"delete-prompt 204", "restore-prompt 200",
+		"set-vote 200", "hide-prompt 204", "hide-prompt 403", "put-tag 200", "list-prompts 200", "list-prompts 400",
+		"list-prompts 422", "list-my-prompts 200",
+		"create-workspace 201", "get-workspace 200", "get-workspace 404", "patch-workspace 200", "put-member 200",
+		"list-workspace-prompts 200", "create-workspace-token 201",
+		"create-invite 201", "create-invite 422", "create-invite 404", "list-invites 200",
+		"accept-invite 404", "sign-in 409",
 	} {
 		if e.seen[want] == 0 {
 			missing = append(missing, want)

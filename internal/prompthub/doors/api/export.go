@@ -29,7 +29,10 @@ func files() map[string]*huma.MediaType {
 		name, _, _ := strings.Cut(f.MediaType(), ";")
 		types[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: "Write to {{name}}."}
 	}
-	types[jsonType] = &huma.MediaType{Schema: &huma.Schema{}, Example: map[string]any{"name": "letter", "prompt": "Write to {{name}}."}}
+	types[jsonType] = &huma.MediaType{
+		Schema:  &huma.Schema{},
+		Example: map[string]any{"name": "letter", "prompt": "Write to {{name}}."},
+	}
 	return types
 }
 
@@ -62,5 +65,8 @@ func (a *api) exportPrompt(ctx context.Context, c call, in *exportInput) (*expor
 	if err != nil {
 		return nil, err
 	}
-	return &exportOutput{ContentType: file.Type, Loss: strings.Join(file.Loss, ", "), Body: file.Bytes, Disposition: file.Disposition}, nil
+	return &exportOutput{
+		ContentType: file.Type, Loss: strings.Join(file.Loss, ", "), Body: file.Bytes,
+		Disposition: file.Disposition,
+	}, nil
 }

@@ -16,10 +16,13 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	made := ann.do(http.MethodPost, "/api/v1/prompts", `{"name":"my/critic","title":"Critic","kind":"chat","tags":["text"],"config":{"model":"m"},
-		"messages":[{"role":"system","content":"Be {{mood}}."},{"placeholder":"history"}]}`).is(http.StatusCreated).prompt()
+	made := ann.do(http.MethodPost, "/api/v1/prompts",
+		`{"name":"my/critic","title":"Critic","kind":"chat","tags":["text"],"config":{"model":"m"},
+		"messages":[{"role":"system","content":"Be {{mood}}."},{"placeholder":"history"}]}`).
+		is(http.StatusCreated).prompt()
 	path := "/api/v1/prompts/" + made.ID
-	ann.do(http.MethodPatch, path, `{"kind":"text","text":"Now {{x:1}}.","messages":null}`, "If-Match", "*").is(http.StatusOK)
+	ann.do(http.MethodPatch, path, `{"kind":"text","text":"Now {{x:1}}.","messages":null}`,
+		"If-Match", "*").is(http.StatusOK)
 	a := ann.get(path + "/export?format=langfuse&version=1").is(http.StatusOK)
 	require.JSONEq(t, `{"name":"my/critic","type":"chat","prompt":[{"role":"system","content":"Be {{mood}}."},{"type":"placeholder","name":"history"}],
 		"config":{"model":"m"},"tags":["text"]}`, a.body)
@@ -42,5 +45,6 @@ func TestExport(t *testing.T) {
 
 	deep := strings.Repeat("[", 60) + strings.Repeat("]", 60)
 	ann.do(http.MethodPatch, path, `{"config":{"x":`+deep+`}}`, "If-Match", "*").is(http.StatusOK)
-	require.Contains(t, ann.get(path + "/export?format=markdown").problem(422).Errors[0].Message, "nested more than 50 deep")
+	require.Contains(t, ann.get(path + "/export?format=markdown").problem(422).Errors[0].Message,
+		"nested more than 50 deep")
 }

@@ -11,13 +11,15 @@ import (
 
 func (a *api) favorites() {
 	route(a, user, huma.Operation{
-		OperationID: "set-favorite", Method: http.MethodPut, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
-		Summary: "Make a prompt a favorite of mine", Errors: []int{http.StatusNotFound},
+		OperationID: "set-favorite", Method: http.MethodPut, Path: "/prompts/{id}/favorite", Tags: []string{"me"},
+		DefaultStatus: http.StatusNoContent,
+		Summary:       "Make a prompt a favorite of mine", Errors: []int{http.StatusNotFound},
 		Description: "Other users do not see it. The same request again changes nothing.",
 	}, a.favorite)
 	route(a, user, huma.Operation{
-		OperationID: "delete-favorite", Method: http.MethodDelete, Path: "/prompts/{id}/favorite", Tags: []string{"me"}, DefaultStatus: http.StatusNoContent,
-		Summary: "Take that back", Errors: []int{http.StatusNotFound},
+		OperationID: "delete-favorite", Method: http.MethodDelete, Path: "/prompts/{id}/favorite", Tags: []string{"me"},
+		DefaultStatus: http.StatusNoContent,
+		Summary:       "Take that back", Errors: []int{http.StatusNotFound},
 		Description: "Of any prompt, whether it is a favorite, can still be seen, or exists. 404 means that it is no id.",
 	}, a.unfavorite)
 	route(a, user, huma.Operation{
@@ -53,7 +55,8 @@ func (a *api) myFavorites(ctx context.Context, c call, in *favoritesInput) (*lis
 	if err != nil {
 		return nil, err
 	}
-	page, err := a.Service.Favorites(ctx, c.User, library.FavoriteQuery{Tags: tags, Words: words, Titles: in.titles(), Limit: in.Limit, Cursor: in.Cursor})
+	page, err := a.Service.Favorites(ctx, c.User,
+		library.FavoriteQuery{Tags: tags, Words: words, Titles: in.titles(), Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
 		return nil, err
 	}

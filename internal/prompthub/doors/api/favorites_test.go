@@ -11,7 +11,8 @@ func TestFavorites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann, bob := w.as("ann"), w.as("bob")
-	public, private := ann.create("Public").ID, ann.do(http.MethodPost, prompts, `{"title":"Private","text":"x"}`).is(201).prompt().ID
+	public, private := ann.create("Public").ID,
+		ann.do(http.MethodPost, prompts, `{"title":"Private","text":"x"}`).is(201).prompt().ID
 	const mine = "/api/v1/me/favorites"
 	for range 2 { // again changes nothing
 		bob.do(http.MethodPut, prompts+"/"+public+"/favorite", "").is(204)

@@ -16,7 +16,9 @@ func TestWhoIsBehind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withTokens, func(c *api.Config) { c.PublicRead = true })
 	ann, bob, nobody := w.as("Ann"), w.as("Bob"), w.as("")
-	p := ann.do("POST", prompts, `{"name":"review","title":"Reviewer","text":"one","visibility":"public","labels":["production"]}`).is(201).prompt()
+	p := ann.do("POST", prompts,
+		`{"name":"review","title":"Reviewer","text":"one","visibility":"public","labels":["production"]}`).is(
+		201).prompt()
 	one := prompts + "/" + p.ID
 	token := func(of person, name string) (header []string, revoke func()) {
 		var made api.ShownToken
@@ -42,7 +44,8 @@ func TestWhoIsBehind(t *testing.T) {
 	nobody.do("POST", one+"/render", `{"values":{}}`).is(200)
 	ann.get(one + "/text").is(200) // a person is no program
 	fetch("")                      // and this is no fetch: the prompt as it is, with all that an editor needs
-	ann.do("PATCH", one, `{"text":"two","labels":["production"]}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	ann.do("PATCH", one, `{"text":"two","labels":["production"]}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").is(200)
 	fetch("/archive", build...)
 
 	want := api.FetchList{Items: []api.Fetch{{"CI", 1, day}, {"", 1, day}, {"Build", 2, day}}, WithoutToken: 2}
@@ -52,7 +55,10 @@ func TestWhoIsBehind(t *testing.T) {
 
 	// Another instance reads what was written: the first fetch, and the next after an hour.
 	second := w.instance(withTokens, func(c *api.Config) { c.PublicRead = true })
-	require.Equal(t, api.FetchList{Items: []api.Fetch{{"CI", 1, day}, {"Build", 1, day}, {"", 1, day}}, WithoutToken: 1}, behind(second))
+	require.Equal(t, api.FetchList{
+		Items:        []api.Fetch{{"CI", 1, day}, {"Build", 1, day}, {"", 1, day}},
+		WithoutToken: 1,
+	}, behind(second))
 	w.clock.Advance(time.Hour)
 	for range 2 { // of any program: each writes two fetches that are due
 		fetch("/text", ci...)

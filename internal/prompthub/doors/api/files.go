@@ -28,8 +28,10 @@ const anyBody = 2 * doors.MaxFilesBody
 func (a *api) files() {
 	tags := []string{"files"}
 	route(a, user, takesZIP(answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
-		OperationID: "replace-files", Method: http.MethodPut, Path: "/prompts/{id}/files", Tags: tags, MaxBodyBytes: anyBody,
-		Summary: "Put files in place of those that a prompt has, as a new version; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
+		OperationID: "replace-files", Method: http.MethodPut, Path: "/prompts/{id}/files",
+		Tags: tags, MaxBodyBytes: anyBody,
+		Summary:     "Put files in place of those that a prompt has, as a new version; its author may",
+		Errors:      fails(badBody, 403, 404, 409, 412, 428),
 		Description: "The same files make no version. A file that the latest version has may be named by its sha256 alone. " + filesDoc,
 	})), a.replaceFiles)
 	route(a, reader, huma.Operation{
@@ -41,13 +43,28 @@ func (a *api) files() {
 		OperationID: "get-file", Method: http.MethodGet, Path: "/prompts/{id}/files/content", Tags: tags,
 		Summary: "The bytes of a file of a version", Errors: []int{404, 410, 422},
 		Description: "As text/plain if they are UTF-8 without U+0000, else as application/octet-stream; never as a type that a browser runs. ETag is the SHA-256 of the bytes.",
-		Responses:   map[string]*huma.Response{"200": {Description: "The bytes", Content: map[string]*huma.MediaType{textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "#!/bin/sh\n"}, fileType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: "The bytes",
+				Content: map[string]*huma.MediaType{
+					textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "#!/bin/sh\n"},
+					fileType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+				},
+			},
+		},
 	}, a.getFile)
 	route(a, reader, huma.Operation{
 		OperationID: "get-archive", Method: http.MethodGet, Path: "/prompts/{id}/archive", Tags: tags,
 		Summary: "All files of a version as a ZIP archive, SKILL.md at its root", Errors: []int{404, 410, 422},
 		Description: "A version with files gives the same bytes on every instance and release; that of a text alone has a SKILL.md which another release may make otherwise. ETag is the SHA-256 of the bytes.",
-		Responses:   map[string]*huma.Response{"200": {Description: "The archive", Content: map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}},
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: "The archive",
+				Content: map[string]*huma.MediaType{
+					zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+				},
+			},
+		},
 	}, a.getArchive)
 }
 
@@ -92,7 +109,10 @@ type FilesSummary struct {
 }
 
 func summaryOf(files prompt.Files) *FilesSummary {
-	return &FilesSummary{Count: len(files), Bytes: files.Size(), Scripts: files.Scripts(), Digest: files.Digest(), Tree: files.Tree()}
+	return &FilesSummary{
+		Count: len(files), Bytes: files.Size(), Scripts: files.Scripts(),
+		Digest: files.Digest(), Tree: files.Tree(),
+	}
 }
 
 // A FileList is the files of a version.
@@ -261,9 +281,15 @@ func (a *api) listFiles(ctx context.Context, c call, in *FilesInput) (*filesOutp
 	if err != nil {
 		return nil, err
 	}
-	body := FileList{Version: l.Version, Digest: l.Files.Digest(), Tree: l.Files.Tree(), Bytes: l.Files.Size(), Items: make([]File, len(l.Files))}
+	body := FileList{
+		Version: l.Version, Digest: l.Files.Digest(), Tree: l.Files.Tree(), Bytes: l.Files.Size(),
+		Items: make([]File, len(l.Files)),
+	}
 	for i, f := range l.Files {
-		body.Items[i] = File{Path: f.Path, Size: f.Size, SHA256: f.SHA256, Executable: f.Executable, Script: f.Script, Made: f.Made}
+		body.Items[i] = File{
+			Path: f.Path, Size: f.Size, SHA256: f.SHA256, Executable: f.Executable,
+			Script: f.Script, Made: f.Made,
+		}
 	}
 	return &filesOutput{ETag: `"` + strings.TrimPrefix(body.Digest, "sha256:") + `"`, Body: body}, nil
 }
@@ -282,7 +308,10 @@ type bytesOutput struct {
 }
 
 func download(b []byte, sum, kind, name string) *bytesOutput {
-	return &bytesOutput{ETag: `"` + sum + `"`, ContentType: kind, Disposition: transfer.Attachment(name), Policy: "sandbox; default-src 'none'", Body: b}
+	return &bytesOutput{
+		ETag: `"` + sum + `"`, ContentType: kind, Disposition: transfer.Attachment(name),
+		Policy: "sandbox; default-src 'none'", Body: b,
+	}
 }
 
 func (a *api) getFile(ctx context.Context, c call, in *fileInput) (*bytesOutput, error) {
@@ -342,7 +371,10 @@ func encodeFileDiffs(diffs []prompt.FileDiff) []FileDiff {
 		return &FileVersion{f.SHA256, f.Size, f.Executable}
 	}
 	for _, d := range diffs {
-		all = append(all, FileDiff{Path: d.Path, Change: string(d.Change), From: of(d.From), To: of(d.To), Diff: d.Hunks()})
+		all = append(all, FileDiff{
+			Path: d.Path, Change: string(d.Change), From: of(d.From),
+			To: of(d.To), Diff: d.Hunks(),
+		})
 	}
 	return all
 }

@@ -15,12 +15,14 @@ import (
 
 func (a *api) forks() {
 	tags := []string{"forks"}
-	route(a, user, answers[Prompt](a, http.StatusOK, "The fork that the same Idempotency-Key created before", answers[Prompt](a, http.StatusCreated, "The fork", huma.Operation{
-		OperationID: "fork-prompt", Method: http.MethodPost, Path: "/prompts/{id}/fork", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary:     "Store a private copy that knows where it comes from. What the text includes must be among the caller's own prompts",
-		Description: "The copy is the caller's own. Its origin stays known, so that later changes there can be seen and merged. With an Idempotency-Key it is safe to send again.",
-		Errors:      fails(badQuery, 404, 409),
-	})), a.fork)
+	route(a, user, answers[Prompt](a, http.StatusOK, "The fork that the same Idempotency-Key created before",
+		answers[Prompt](a, http.StatusCreated, "The fork", huma.Operation{
+			OperationID: "fork-prompt", Method: http.MethodPost, Path: "/prompts/{id}/fork", Tags: tags,
+			DefaultStatus: http.StatusCreated,
+			Summary:       "Store a private copy that knows where it comes from. What the text includes must be among the caller's own prompts",
+			Description:   "The copy is the caller's own. Its origin stays known, so that later changes there can be seen and merged. With an Idempotency-Key it is safe to send again.",
+			Errors:        fails(badQuery, 404, 409),
+		})), a.fork)
 	route(a, user, huma.Operation{
 		OperationID: "get-upstream", Method: http.MethodGet, Path: "/prompts/{id}/upstream", Tags: tags,
 		Summary:     "What was changed in the prompt that a fork comes from: word by word as JSON, or as diff -u writes it with Accept: text/plain; the author of the fork may",
@@ -28,16 +30,18 @@ func (a *api) forks() {
 		Errors:      []int{403, 404, 409},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "What became of it", Content: map[string]*huma.MediaType{
-				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Upstream](), true, "Upstream")},
+				jsonType: {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Upstream](), true,
+					"Upstream")},
 				textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "--- version 1\n+++ version 2\n"},
 			},
 		}},
 	}, a.upstream)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The fork as it is now", huma.Operation{
-		OperationID: "merge-upstream", Method: http.MethodPost, Path: "/prompts/{id}/upstream/merge", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary:     "Merge the changes of the prompt that a fork comes from into the fork, as a new version; for its author. If both changed the same lines, the answer says which, and nothing is changed",
-		Description: "Three versions are merged by line: the one that was forked, the fork's and the origin's.",
-		Errors:      fails(badQuery, 403, 404, 409),
+		OperationID: "merge-upstream", Method: http.MethodPost, Path: "/prompts/{id}/upstream/merge", Tags: tags,
+		DefaultStatus: http.StatusOK,
+		Summary:       "Merge the changes of the prompt that a fork comes from into the fork, as a new version; for its author. If both changed the same lines, the answer says which, and nothing is changed",
+		Description:   "Three versions are merged by line: the one that was forked, the fork's and the origin's.",
+		Errors:        fails(badQuery, 403, 404, 409),
 	}), a.mergeUpstream)
 }
 

@@ -17,8 +17,10 @@ import (
 // reads it.
 func FuzzCreate(f *testing.F) {
 	for _, body := range []string{
-		draft("T", "text"), `{"title":"\ud83d\ude80","text":"\u0000"}`, `{"title":"T","text":"X","tags":null}`, `{"title":"\ud800"}`,
-		`{"title":"T","title":"T"}`, `{"Title":"T"}`, `[]`, `null`, `1e999`, `{"title":"T","text":"\u2028\r\n"}`, "\ufeff{}", `{"a/~b":[{"0":1,"0":2}]}`,
+		draft("T", "text"), `{"title":"\ud83d\ude80","text":"\u0000"}`,
+		`{"title":"T","text":"X","tags":null}`, `{"title":"\ud800"}`,
+		`{"title":"T","title":"T"}`, `{"Title":"T"}`, `[]`, `null`, `1e999`, `{"title":"T","text":"\u2028\r\n"}`,
+		"\ufeff{}", `{"a/~b":[{"0":1,"0":2}]}`,
 	} {
 		f.Add(body)
 	}

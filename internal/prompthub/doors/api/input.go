@@ -67,7 +67,11 @@ type Words string
 
 // Schema says what they may be.
 func (Words) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Description: "Words to search for, in says where; at most 200 UTF-16 code units and 20 words. " + prompt.QueryDoc}
+	s := &huma.Schema{
+		Type: huma.TypeString,
+		Description: "Words to search for, in says where; at most 200 UTF-16 code units and 20 words. " +
+			prompt.QueryDoc,
+	}
 	s.PrecomputeMessages()
 	return s
 }
@@ -78,7 +82,8 @@ func (in Filter) titles() bool { return in.In == "title" }
 func (in ByID) prompt() (prompt.ID, error) {
 	id, err := prompt.FindID(in.ID)
 	if err != nil { // people know prompts by their names
-		err = fault.New(fault.NotFound, "there is no such prompt: an id has 26 letters and digits. GET "+Prefix+"/users/{handle}/prompts/{name} has the id of a name; your own handle is me")
+		err = fault.New(fault.NotFound, "there is no such prompt: an id has 26 letters and digits. GET "+Prefix+
+			"/users/{handle}/prompts/{name} has the id of a name; your own handle is me")
 	}
 	return id, err
 }
@@ -99,7 +104,8 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
 	if len(tags) > prompt.MaxTags {
-		return nil, prompt.Query{}, openapi.Invalid("query.tag", fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
+		return nil, prompt.Query{}, openapi.Invalid("query.tag",
+			fmt.Sprintf("name at most %d tags: no prompt has more", prompt.MaxTags), nil)
 	}
 	words, err := prompt.ParseQuery(string(in.Q))
 	return tags, words, err
@@ -108,7 +114,8 @@ func (in Filter) wanted() ([]prompt.Tag, prompt.Query, error) {
 // check reports a page that is too large for what it must have.
 func (in Fields) check(p Paging) error {
 	if in.Fields == texted && p.Limit > library.MaxTexts {
-		return openapi.Invalid("query.limit", fmt.Sprintf("ask for at most %d prompts where you want their texts", library.MaxTexts), p.Limit)
+		return openapi.Invalid("query.limit",
+			fmt.Sprintf("ask for at most %d prompts where you want their texts", library.MaxTexts), p.Limit)
 	}
 	return nil
 }

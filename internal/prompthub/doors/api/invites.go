@@ -17,8 +17,9 @@ import (
 func (a *api) invites() {
 	tags := []string{"invitations"}
 	route(a, user, huma.Operation{
-		OperationID: "create-invite", Method: http.MethodPost, Path: "/invites", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Make an invitation, whose secret this answer alone shows; administrators of each workspace that it names may", Errors: fails(badBody, 404, 409),
+		OperationID: "create-invite", Method: http.MethodPost, Path: "/invites", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Make an invitation, whose secret this answer alone shows; administrators of each workspace that it names may", Errors: fails(badBody, 404, 409),
 		Description: "Whoever has the link gets the roles, until it is used up, expires or is withdrawn. Where people sign in with passwords, somebody without an account makes one by it if an admin made the invitation; admins invite to an account alone by naming no workspace. Needs a caller who signed in, and no access token.",
 	}, a.createInvite)
 	route(a, user, huma.Operation{
@@ -28,17 +29,20 @@ func (a *api) invites() {
 	}, a.listInvites)
 	route(a, user, huma.Operation{
 		OperationID: "remove-invite", Method: http.MethodDelete, Path: "/invites/{invite}", Tags: tags,
-		Summary: "Withdraw an invitation; its maker may, the administrators of a workspace that it names, and admins", Errors: []int{404},
+		Summary:     "Withdraw an invitation; its maker may, the administrators of a workspace that it names, and admins",
+		Errors:      []int{404},
 		Description: "Its link leads nowhere from then on. What it gave before stays.",
 	}, a.removeInvite)
 	route(a, visitor, huma.Operation{
-		OperationID: "accept-invite", Method: http.MethodPost, Path: "/invites/accept", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary: "Accept an invitation, as the caller or with a new account", Errors: fails(badBody, 404, 409),
+		OperationID: "accept-invite", Method: http.MethodPost, Path: "/invites/accept", Tags: tags,
+		DefaultStatus: http.StatusOK,
+		Summary:       "Accept an invitation, as the caller or with a new account", Errors: fails(badBody, 404, 409),
 		Description: "A use is taken once, also where the request is interrupted: the same request again goes on with it. A role that the caller has stays. Without a caller, and where people sign in with passwords, handle, name and password make an account, by an invitation that an admin made and no other; the answer has a session for it.",
 	}, a.acceptInvite)
 	route(a, visitor, huma.Operation{
-		OperationID: "sign-in", Method: http.MethodPost, Path: "/session", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Sign in with a password, where people have some", Errors: fails(badBody, 409),
+		OperationID: "sign-in", Method: http.MethodPost, Path: "/session", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Sign in with a password, where people have some", Errors: fails(badBody, 409),
 		Description: "The session is sent as a bearer token. It lasts 30 days, and acts as its user in person: for programs make an access token. Another name and another password have the same answer.",
 	}, a.signIn)
 	route(a, user, huma.Operation{
@@ -47,14 +51,17 @@ func (a *api) invites() {
 		Description: "Within ten seconds it is refused everywhere. A caller without one is signed out already.",
 	}, a.signOut)
 	route(a, user, huma.Operation{
-		OperationID: "create-reset", Method: http.MethodPost, Path: "/resets", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Make a link by which a person sets a new password; admins may", Errors: fails(badBody, 404, 409),
-		Description: "It is good once, for an hour. When it is used, all sessions and access tokens of the person end.",
+		OperationID: "create-reset", Method: http.MethodPost, Path: "/resets", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Make a link by which a person sets a new password; admins may",
+		Errors:        fails(badBody, 404, 409),
+		Description:   "It is good once, for an hour. When it is used, all sessions and access tokens of the person end.",
 	}, a.createReset)
 	route(a, visitor, huma.Operation{
-		OperationID: "accept-reset", Method: http.MethodPost, Path: "/resets/accept", Tags: tags, DefaultStatus: http.StatusNoContent,
-		Summary:     "Set a new password by such a link",
-		Description: "All sessions and access tokens of the person end, within ten seconds everywhere. A token that an ended session makes in that time stays: it is in the list of tokens.", Errors: fails(badBody, 404, 409),
+		OperationID: "accept-reset", Method: http.MethodPost, Path: "/resets/accept", Tags: tags,
+		DefaultStatus: http.StatusNoContent,
+		Summary:       "Set a new password by such a link",
+		Description:   "All sessions and access tokens of the person end, within ten seconds everywhere. A token that an ended session makes in that time stays: it is in the list of tokens.", Errors: fails(badBody, 404, 409),
 	}, a.acceptReset)
 	route(a, user, huma.Operation{
 		OperationID: "change-password", Method: http.MethodPut, Path: "/me/password", Tags: tags,
@@ -62,8 +69,9 @@ func (a *api) invites() {
 		Description: "Needs the present password, and a caller in person. All other sessions of the caller end, within ten seconds everywhere; the answer has a new one. Access tokens stay.",
 	}, a.changePassword)
 	route(a, visitor, huma.Operation{
-		OperationID: "take-login", Method: http.MethodPost, Path: "/logins", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Sign a command line in, with the code of its page", Errors: fails(badBody, 404),
+		OperationID: "take-login", Method: http.MethodPost, Path: "/logins", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Sign a command line in, with the code of its page", Errors: fails(badBody, 404),
 		Description: "The page /app/login brings a code to the machine of the browser. With the secret whose SHA-256 was the challenge of the page it gives an access token, once and within two minutes.",
 	}, a.takeLogin)
 }
@@ -215,7 +223,10 @@ func (a *api) createInvite(ctx context.Context, c call, in *newInviteInput) (*ne
 	if err != nil {
 		return nil, err
 	}
-	return &newInviteOutput{"no-store", ShownInvite{encodeInvite(i), secret, c.origin + library.JoinPath + "#" + secret}}, nil
+	return &newInviteOutput{
+		"no-store",
+		ShownInvite{encodeInvite(i), secret, c.origin + library.JoinPath + "#" + secret},
+	}, nil
 }
 
 type invitesInput struct {
@@ -296,7 +307,10 @@ func (a *api) createReset(ctx context.Context, c call, in *forWhomInput) (*reset
 	if err != nil {
 		return nil, err
 	}
-	return &resetOutput{"no-store", Reset{secret, c.origin + library.ResetPath + "#" + secret, httpjson.FormatTime(ends)}}, nil
+	return &resetOutput{
+		"no-store",
+		Reset{secret, c.origin + library.ResetPath + "#" + secret, httpjson.FormatTime(ends)},
+	}, nil
 }
 
 type newPasswordInput struct {

@@ -40,7 +40,8 @@ func TestInvited(t *testing.T) {
 		return nobody.do(http.MethodPost, "/api/v1"+path, body, header...)
 	}
 	accept := func(secret, handle string, header ...string) answer {
-		return post("/invites/accept", `{"secret":"`+secret+`","handle":"`+handle+`","password":"correct horse battery"}`, header...)
+		return post("/invites/accept", `{"secret":"`+secret+`","handle":"`+handle+
+			`","password":"correct horse battery"}`, header...)
 	}
 	var in struct{ Handle, Session string }
 	var token struct{ Token string }
@@ -60,7 +61,8 @@ func TestInvited(t *testing.T) {
 	listed := nobody.do(http.MethodGet, "/api/v1/invites?workspace=billing", "", chief...).is(200).body
 	require.Contains(t, listed, `"left":1`)
 	require.NotContains(t, listed, made.Secret[20:])
-	require.Contains(t, nobody.do(http.MethodGet, "/api/v1/invites?workspace=billing", "", bob...).is(403).body, `"NEEDS_ROLE"`)
+	require.Contains(t, nobody.do(http.MethodGet, "/api/v1/invites?workspace=billing", "", bob...).is(403).body,
+		`"NEEDS_ROLE"`)
 	nobody.do(http.MethodDelete, "/api/v1/invites/"+made.ID, "", bob...).is(404)
 	nobody.do(http.MethodDelete, "/api/v1/invites/"+made.ID, "", chief...).is(204)
 	require.Contains(t, accept(made.Secret, "eve").is(404).body, `"NO_SUCH_INVITE"`)
@@ -74,12 +76,14 @@ func TestInvited(t *testing.T) {
 	post("/resets", `{"name":"bob"}`, chief...).is(201).into(&made)
 	post("/resets/accept", `{"secret":"`+made.Secret+`","password":"short"}`).is(422)
 	post("/resets/accept", `{"secret":"`+made.Secret+`","password":"another horse battery"}`).is(204)
-	require.Contains(t, post("/resets/accept", `{"secret":"`+made.Secret+`","password":"another horse battery"}`).is(404).body, `"NO_SUCH_RESET"`)
+	require.Contains(t, post("/resets/accept", `{"secret":"`+made.Secret+`","password":"another horse battery"}`).is(
+		404).body, `"NO_SUCH_RESET"`)
 	require.Contains(t, nobody.do(http.MethodGet, "/api/v1/me", "", bob...).is(401).body, `"SESSION_ENDED"`)
 	post("/session", `{"name":"bob","password":"another horse battery"}`).is(201).into(&in)
 	bob = w.bearer(in.Session)
 	change := func(current, password string, header ...string) answer {
-		return nobody.do(http.MethodPut, "/api/v1/me/password", `{"current":"`+current+`","password":"`+password+`"}`, append(header, "Content-Type", "application/json")...)
+		return nobody.do(http.MethodPut, "/api/v1/me/password", `{"current":"`+current+`","password":"`+password+`"}`,
+			append(header, "Content-Type", "application/json")...)
 	}
 	post("/me/tokens", `{"name":"CI","scopes":["read"]}`, bob...).is(201).into(&token)
 	require.Contains(t, change("correct horse battery", "a third horse battery", bob...).is(422).body, `"body.current"`)
@@ -94,7 +98,8 @@ func TestInvited(t *testing.T) {
 	post("/session", `{"name":"bob","password":"another horse battery"}`).is(401)
 	change("a third horse battery", "another horse battery", bob...).is(200).into(&in)
 	wrong := post("/session", `{"name":"bob","password":"correct horse battery"}`).is(401)
-	require.Equal(t, anonymous(wrong), anonymous(post("/session", `{"name":"nobody","password":"correct horse battery"}`).is(401)))
+	require.Equal(t, anonymous(wrong),
+		anonymous(post("/session", `{"name":"nobody","password":"correct horse battery"}`).is(401)))
 	post("/session", `{"name":"bob","password":"another horse battery"}`).is(201).into(&in)
 	bob = w.bearer(in.Session)
 	nobody.do(http.MethodDelete, "/api/v1/session", "", bob...).is(204)

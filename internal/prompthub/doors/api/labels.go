@@ -31,14 +31,17 @@ func (a *api) labels() {
 		Description: "Its history stays, and the move can be undone. While another prompt includes this one by the label the answer is 409, which names it.",
 	}, a.deleteLabel)
 	route(a, reader, huma.Operation{
-		OperationID: "get-label-history", Method: http.MethodGet, Path: "/prompts/{id}/labels/{label}/history", Tags: tags,
+		OperationID: "get-label-history", Method: http.MethodGet, Path: "/prompts/{id}/labels/{label}/history",
+		Tags:    tags,
 		Summary: "What became of a label, the last move first", Errors: fails(badQuery, 404),
 		Description: "Each move: the user, the time, both versions, and whether it was undone.",
 	}, a.labelHistory)
 	route(a, user, huma.Operation{
-		OperationID: "undo-label", Method: http.MethodPost, Path: "/prompts/{id}/labels/{label}/undo", Tags: tags, DefaultStatus: http.StatusNoContent,
-		Summary: "Take back the last move of a label that was not undone yet; its author may", Errors: []int{403, 404, 409},
-		Description: "Moves the label back to where it was before, or takes it away where it was nowhere. Where there is nothing to undo, or another prompt includes this one by the label that would be gone, the answer is 409.",
+		OperationID: "undo-label", Method: http.MethodPost, Path: "/prompts/{id}/labels/{label}/undo", Tags: tags,
+		DefaultStatus: http.StatusNoContent,
+		Summary:       "Take back the last move of a label that was not undone yet; its author may",
+		Errors:        []int{403, 404, 409},
+		Description:   "Moves the label back to where it was before, or takes it away where it was nowhere. Where there is nothing to undo, or another prompt includes this one by the label that would be gone, the answer is 409.",
 	}, a.undoLabel)
 }
 
@@ -130,9 +133,15 @@ func (a *api) labelHistory(ctx context.Context, c call, in *movesInput) (*movesO
 	if err != nil {
 		return nil, err
 	}
-	out := &movesOutput{Link: nextLink(c, h.Next), Body: MoveList{Items: make([]Move, len(h.Items)), NextCursor: h.Next}}
+	out := &movesOutput{
+		Link: nextLink(c, h.Next),
+		Body: MoveList{Items: make([]Move, len(h.Items)), NextCursor: h.Next},
+	}
 	for i, m := range h.Items {
-		out.Body.Items[i] = Move{From: m.From, To: m.To, By: a.Service.KeyOf(h.Owner, m.By), At: httpjson.FormatTime(m.At)}
+		out.Body.Items[i] = Move{
+			From: m.From, To: m.To, By: a.Service.KeyOf(h.Owner, m.By),
+			At: httpjson.FormatTime(m.At),
+		}
 		if m.Undone != (prompt.Change{}) {
 			out.Body.Items[i].UndoneBy = a.Service.KeyOf(h.Owner, m.Undone.By)
 			out.Body.Items[i].UndoneAt = m.Undone.At.UTC().Format(time.RFC3339Nano)

@@ -30,7 +30,8 @@ func limited(t *testing.T, change ...func(*api.Config)) *world {
 			r.Header.Del("X-Forwarded-For")
 			return dev(r)
 		}
-		c.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 2, WriteBurst: 5, Reads: 10, ReadBurst: 20}.Complete(false), c.Now)
+		c.Admission = httpjson.NewAdmission(
+			httpjson.Limits{Writes: 2, WriteBurst: 5, Reads: 10, ReadBurst: 20}.Complete(false), c.Now)
 	}}, change...)...)
 }
 
@@ -52,7 +53,8 @@ func TestLimitsPerUser(t *testing.T) {
 	require.Equal(t, "0", a.header.Get("RateLimit-Remaining"))
 
 	for range 20 {
-		require.Equal(t, "20", ann.get(prompts).is(200).header.Get("RateLimit-Limit"), "reads have a bucket of their own")
+		require.Equal(t, "20", ann.get(prompts).is(200).header.Get("RateLimit-Limit"),
+			"reads have a bucket of their own")
 	}
 	ann.get(prompts).problem(429)
 	ann.get("/api/v1/health").is(200)
@@ -100,7 +102,8 @@ func TestOneFileAtATime(t *testing.T) {
 	admission := httpjson.NewAdmission(httpjson.Limits{}, time.Now)
 	w := newWorld(t, func(c *api.Config) { c.Admission = admission })
 	send := func(who string) answer {
-		return w.as(who).do(http.MethodPost, "/api/v1/import?dryRun=true", `{"title":"T","text":"x"}`, "Content-Type", "application/octet-stream")
+		return w.as(who).do(http.MethodPost, "/api/v1/import?dryRun=true", `{"title":"T","text":"x"}`,
+			"Content-Type", "application/octet-stream")
 	}
 	leave, err := admission.EnterFile(httpjson.CallerOf(httptest.NewRequest(http.MethodGet, "/", nil), "Ann"))
 	require.NoError(t, err)
@@ -139,7 +142,9 @@ func TestLimitsOfNobody(t *testing.T) {
 
 func TestNoLimitsUnlessSet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{}.Complete(true), c.Now) })
+	w := newWorld(t, func(c *api.Config) {
+		c.Admission = httpjson.NewAdmission(httpjson.Limits{}.Complete(true), c.Now)
+	})
 	for range 30 {
 		require.Empty(t, w.as("Ann").get("/api/v1/me").is(200).header.Get("RateLimit-Limit"))
 	}
@@ -193,7 +198,10 @@ func TestCORS(t *testing.T) {
 	a = w.as("Ann").do(http.MethodPost, prompts, draft("A"), "Origin", site, "Sec-Fetch-Site", "cross-site").is(201)
 	require.Equal(t, site, a.header.Get("Access-Control-Allow-Origin"))
 	require.Contains(t, a.header.Get("Access-Control-Expose-Headers"), "ETag")
-	for _, origin := range []string{"https://evil.example.com", "https://app.example.com.evil.com", "http://app.example.com", "null", site + ":444"} {
+	for _, origin := range []string{
+		"https://evil.example.com", "https://app.example.com.evil.com",
+		"http://app.example.com", "null", site + ":444",
+	} {
 		a = w.as("").do(http.MethodOptions, prompts+"/x", "", append(preflight, "Origin", origin)...)
 		a.problem(405)
 		require.Empty(t, a.header.Get("Access-Control-Allow-Origin"), origin)
@@ -213,7 +221,10 @@ func TestForeignPages(t *testing.T) {
 	w := newWorld(t)
 	p := w.as("Ann").create("A")
 	for _, header := range [][]string{
-		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example.com"}, {"Origin", "null"},
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example.com"},
+		{"Origin", "null"},
 	} {
 		w.as("Ann").do(http.MethodPost, prompts, draft("A"), header...).problem(403)
 		w.as("Ann").do(http.MethodPost, prompts+"/"+p.ID+"/restore", "", header...).problem(403)
@@ -239,14 +250,18 @@ func TestCookiesOfOtherOrigins(t *testing.T) {
 	})
 	principal := []string{"X-Ms-Client-Principal-Id", "ann"}
 	for _, who := range [][]string{principal, {"Cookie", "AppServiceAuthSession=x"}} {
-		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", site, "Content-Type", "")...).problem(401)
-		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", site, "Sec-Fetch-Site", "same-site")...).problem(401)
+		w.as("").do(http.MethodPost, prompts, draft("A"),
+			append(who, "Origin", site, "Content-Type", "")...).problem(401)
+		w.as("").do(http.MethodPost, prompts, draft("A"),
+			append(who, "Origin", site, "Sec-Fetch-Site", "same-site")...).problem(401)
 		w.as("").get("/api/v1/me", append(who, "Origin", site)...).problem(401)
 		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", w.url)...).is(201)
-		w.as("").do(http.MethodPost, prompts, draft("A"), append(who, "Origin", site, "Sec-Fetch-Site", "same-origin")...).is(201)
+		w.as("").do(http.MethodPost, prompts, draft("A"),
+			append(who, "Origin", site, "Sec-Fetch-Site", "same-origin")...).is(201)
 		w.as("").do(http.MethodPost, prompts, draft("A"), who...).is(201)
 	}
-	w.as("").do(http.MethodPost, prompts, draft("A"), append(principal, "Origin", site, "Authorization", "Bearer x")...).is(201)
+	w.as("").do(http.MethodPost, prompts, draft("A"),
+		append(principal, "Origin", site, "Authorization", "Bearer x")...).is(201)
 }
 
 // TestUnknownParameters holds that a parameter which a route does not have is not taken for none.
@@ -256,7 +271,10 @@ func TestUnknownParameters(t *testing.T) {
 	p := w.as("Ann").create("A")
 	tests := []struct{ path, location, message string }{
 		{prompts + "?tags=data", "query.tags", "is tag meant?"},
-		{prompts + "?author=f", "query.author", "the parameters are sort, scope, verbatim, tag, q, in, fields, limit, cursor"},
+		{
+			prompts + "?author=f", "query.author",
+			"the parameters are sort, scope, verbatim, tag, q, in, fields, limit, cursor",
+		},
 		{prompts + "?page=2", "query.page", "there is no such parameter"},
 		{prompts + "?Limit=2", "query.Limit", "is limit meant?"},
 		{prompts + "?q=a&srot=newest", "query.srot", "is sort meant?"},
@@ -271,10 +289,12 @@ func TestUnknownParameters(t *testing.T) {
 		require.Equal(t, tt.location, problem.Errors[0].Location)
 		require.Contains(t, problem.Errors[0].Message, tt.message)
 	}
-	require.Equal(t, "give one of relevance, newest, most-liked, hot, best, trending", w.as("Ann").get(prompts + "?sort=top").problem(422).Errors[0].Message)
+	require.Equal(t, "give one of relevance, newest, most-liked, hot, best, trending",
+		w.as("Ann").get(prompts + "?sort=top").problem(422).Errors[0].Message)
 	w.as("Ann").do(http.MethodDelete, prompts+"/"+p.ID+"?force=1", "").problem(422)
 	w.as("Ann").get(prompts + "/" + p.ID).is(200)
-	many := w.as("Ann").get(prompts + "?a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k=&l=&m=&n=&o=&p=&r=&s=&t=&u=&v=&w=&x=&y=&z=").problem(422)
+	many := w.as("Ann").get(prompts +
+		"?a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k=&l=&m=&n=&o=&p=&r=&s=&t=&u=&v=&w=&x=&y=&z=").problem(422)
 	require.Len(t, many.Errors, 20)
 	w.as("Ann").get("/api/v1/health?probe=1").is(200)
 }
@@ -289,7 +309,10 @@ func TestOpenRoutesCount(t *testing.T) {
 		get([]string{"/api/v1/docs", "/api/v1/docs/page.css", "/api/v1/openapi.json"}[i%3], "203.0.113.7").is(200)
 		get("/api/v1/ready", "203.0.113.7").is(200)
 	}
-	for _, path := range []string{"/api/v1/docs", "/api/v1/docs/swagger-ui-bundle.js", "/api/v1/openapi.json", "/api/v1/health", "/api/v1/ready"} {
+	for _, path := range []string{
+		"/api/v1/docs", "/api/v1/docs/swagger-ui-bundle.js", "/api/v1/openapi.json",
+		"/api/v1/health", "/api/v1/ready",
+	} {
 		get(path, "203.0.113.7").problem(429)
 		get(path, "203.0.113.8").is(200)
 	}
@@ -306,7 +329,8 @@ func TestOpenRoutesCount(t *testing.T) {
 // among these.
 func TestRefusedIsCheap(t *testing.T) {
 	admission := func(c *api.Config) {
-		c.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 100, WriteBurst: 500, Reads: 100, ReadBurst: 500, AtWork: 2}, c.Now)
+		c.Admission = httpjson.NewAdmission(
+			httpjson.Limits{Writes: 100, WriteBurst: 500, Reads: 100, ReadBurst: 500, AtWork: 2}, c.Now)
 	}
 	w := newWorld(t, admission)
 	h := api.New(w.config)
@@ -354,7 +378,9 @@ func TestRefusedIsCheap(t *testing.T) {
 	refused("no route", "Ann", http.MethodGet, "/api/v1/nothing", none, 404)
 	refused("no method", "Ann", http.MethodPut, "/api/v1/me", none, 405)
 	large := strings.Repeat("x", 13<<20)
-	refused("a body that is too large", "Ann", http.MethodPost, prompts, func() io.Reader { return strings.NewReader(large) }, 413)
+	refused("a body that is too large", "Ann", http.MethodPost, prompts, func() io.Reader {
+		return strings.NewReader(large)
+	}, 413)
 	refused("a body that stops", "Cid", http.MethodPost, prompts, func() io.Reader {
 		return io.MultiReader(strings.NewReader("{"), iotest.ErrReader(os.ErrDeadlineExceeded))
 	}, 408)

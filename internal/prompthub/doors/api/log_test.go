@@ -21,7 +21,8 @@ func TestLogOfMainJob(t *testing.T) {
 	t.Parallel()
 	own := newSigner(t)
 	w := newWorld(t, func(c *api.Config) {
-		c.Identify = auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{own.url}, Audiences: []string{tokenAudience}, Now: c.Now})
+		c.Identify = auth.JWT(t.Context(),
+			auth.JWTOptions{Issuers: []string{own.url}, Audiences: []string{tokenAudience}, Now: c.Now})
 	})
 	ann := own.token(claims(own.url, tokenAudience, "ann-secretid", w.clock.Now().Add(time.Hour)))
 	bad := []string{"Authorization", "Bearer " + ann[1][8:] + "x"}
@@ -35,12 +36,14 @@ func TestLogOfMainJob(t *testing.T) {
 	send(http.MethodGet, prompts+"?q=secrettitle&tag=text", "", ann...).is(200)
 	send(http.MethodGet, prompts, "", ann...).is(200)
 	send(http.MethodPut, path+"/vote", `{"value":"like"}`, ann...).is(200)
-	send(http.MethodGet, path, "", append(ann, "Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")...).is(200)
+	send(http.MethodGet, path, "",
+		append(ann, "Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")...).is(200)
 	send(http.MethodPatch, path, `{"text":"secrettext"}`, append(ann, "If-Match", "*")...).is(200)
 	send(http.MethodPatch, path, `{"title":"secret\u0007"}`, append(ann, "If-Match", "*")...).is(422)
 	send(http.MethodPost, prompts, `{"title":"secret`, ann...).is(400)
 	send(http.MethodGet, "/api/v1/secret/path", "", append(ann, "X-Forwarded-For", "192.0.2.1")...).is(404)
-	send(http.MethodGet, prompts, "", append(bad, "X-Forwarded-For", "192.0.2.2")...).is(401) // refusals of one address share a line
+	// refusals of one address share a line
+	send(http.MethodGet, prompts, "", append(bad, "X-Forwarded-For", "192.0.2.2")...).is(401)
 	w.store.fail(errors.New("the storage is away"))
 	send(http.MethodGet, path, "", ann...).is(503)
 	w.store.fail(nil)
@@ -55,7 +58,10 @@ func TestLogOfMainJob(t *testing.T) {
 	for _, text := range lines {
 		var line map[string]any
 		require.NoError(t, json.Unmarshal([]byte(text), &line))
-		for _, name := range []string{"method", "route", "status", "duration_ms", "bytes", "storage_ops", "request_id"} {
+		for _, name := range []string{
+			"method", "route", "status", "duration_ms", "bytes",
+			"storage_ops", "request_id",
+		} {
 			require.Contains(t, line, name)
 		}
 		operations[fmt.Sprint(line["route"], " ", line["status"])] = line["storage_ops"].(float64)

@@ -145,7 +145,11 @@ var permissions = map[string]rule{
 var (
 	passwords = []string{"sign-in", "accept-reset", "take-login"} // of any caller
 	opened    = []string{"get-health", "get-ready", "get-openapi", "get-docs", "get-docs-file"}
-	read      = []string{"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt", "get-prompt-text", "export-prompt", "list-files", "get-file", "get-archive", "list-versions", "get-version", "compare-versions", "list-labels", "get-label-history"}
+	read      = []string{
+		"list-prompts", "get-prompt", "get-rank", "list-tags", "suggest", "render-prompt",
+		"get-prompt-text", "export-prompt", "list-files", "get-file", "get-archive", "list-versions", "get-version",
+		"compare-versions", "list-labels", "get-label-history",
+	}
 )
 
 // A caller is somebody, or claims to be.
@@ -186,7 +190,9 @@ func newSigner(t *testing.T) signer {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
-	provider := &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}
+	provider := &oidctest.Server{
+		PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}},
+	}
 	server := httptest.NewServer(provider)
 	t.Cleanup(server.Close)
 	provider.SetIssuer(server.URL)
@@ -197,7 +203,8 @@ const tokenAudience = "api://prompthub"
 
 func claims(issuer, audience, oid string, end time.Time, roles ...string) string {
 	b, err := json.Marshal(map[string]any{
-		"iss": issuer, "aud": audience, "sub": "x", "oid": oid, "name": oid, "email": "mail@example.com", "exp": end.Unix(), "roles": roles,
+		"iss": issuer, "aud": audience, "sub": "x", "oid": oid, "name": oid, "email": "mail@example.com",
+		"exp": end.Unix(), "roles": roles,
 	})
 	if err != nil {
 		panic(err)
@@ -206,7 +213,10 @@ func claims(issuer, audience, oid string, end time.Time, roles ...string) string
 }
 
 func (s signer) token(claims string) []string {
-	return []string{"Authorization", "Bearer " + oidctest.SignIDToken(crypto.PrivateKey(s.key), "k", oidc.RS256, claims)}
+	return []string{
+		"Authorization",
+		"Bearer " + oidctest.SignIDToken(crypto.PrivateKey(s.key), "k", oidc.RS256, claims),
+	}
 }
 
 func callers(t *testing.T, own signer, now time.Time) []caller {
@@ -214,18 +224,33 @@ func callers(t *testing.T, own signer, now time.Time) []caller {
 	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 	root := claims(own.url, tokenAudience, "root", later, "admin")
 	stranger := newSigner(t)
-	platform := base64.StdEncoding.EncodeToString([]byte(`{"auth_typ":"aad","claims":[{"typ":"oid","val":"ann"},{"typ":"roles","val":"admin"}]}`))
+	platform := base64.StdEncoding.EncodeToString(
+		[]byte(`{"auth_typ":"aad","claims":[{"typ":"oid","val":"ann"},{"typ":"roles","val":"admin"}]}`))
 	return []caller{
 		{"nobody", nil, nobody},
-		{"another user", own.token(claims(own.url, tokenAudience, "bob", later)), believed(func(r rule) string { return r.other })},
-		{"the author", own.token(claims(own.url, tokenAudience, "ann", later)), believed(func(r rule) string { return r.author })},
+		{
+			"another user", own.token(claims(own.url, tokenAudience, "bob", later)),
+			believed(func(r rule) string { return r.other }),
+		},
+		{
+			"the author", own.token(claims(own.url, tokenAudience, "ann", later)),
+			believed(func(r rule) string { return r.author }),
+		},
 		{"an admin", own.token(root), believed(func(r rule) string { return r.admin })},
-		{"an expired token", own.token(claims(own.url, tokenAudience, "ann", now.Add(-2*time.Minute), "admin")), refused},
+		{
+			"an expired token", own.token(claims(own.url, tokenAudience, "ann", now.Add(-2*time.Minute), "admin")),
+			refused,
+		},
 		{"another audience", own.token(claims(own.url, "api://other", "ann", later, "admin")), refused},
 		{"another issuer", stranger.token(claims(stranger.url, tokenAudience, "ann", later, "admin")), refused},
 		{"the issuer's name on a stranger's token", stranger.token(root), refused},
-		{"alg none", []string{"Authorization", "Bearer " + part(`{"alg":"none","typ":"JWT"}`) + "." + part(root) + "."}, refused},
-		{"alg none, signed", []string{"Authorization", "Bearer " + part(`{"alg":"none","kid":"k"}`) + "." + part(root) + ".AAAA"}, refused},
+		{
+			"alg none",
+			[]string{"Authorization", "Bearer " + part(`{"alg":"none","typ":"JWT"}`) + "." + part(root) + "."},
+			refused,
+		},
+		{"alg none, signed", []string{"Authorization", "Bearer " + part(`{"alg":"none","kid":"k"}`) + "." +
+			part(root) + ".AAAA"}, refused},
 		{"a platform header", []string{"X-MS-CLIENT-PRINCIPAL", platform, "X-MS-CLIENT-PRINCIPAL-ID", "ann"}, nobody},
 		{"a development header", []string{"X-Dev-User", "ann", "X-Dev-Roles", "admin"}, nobody},
 	}
@@ -239,7 +264,8 @@ func TestPermissions(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(c *api.Config) {
 				c.PublicRead = publicRead
-				c.Identify = auth.JWT(t.Context(), auth.JWTOptions{Issuers: []string{own.url}, Audiences: []string{tokenAudience}, Now: c.Now})
+				c.Identify = auth.JWT(t.Context(),
+					auth.JWTOptions{Issuers: []string{own.url}, Audiences: []string{tokenAudience}, Now: c.Now})
 			})
 			c := openapitest.New(t, w.api)
 			w.logs.reset()
@@ -295,7 +321,8 @@ func (m matrix) check(o openapitest.Operation, who caller) {
 		if !is || who.status("get-prompt", i, m.publicRead) == "200" { // what a prompt lacks may have another text
 			continue
 		}
-		require.Equal(m.t, anonymous(unknown["unknown"]), anonymous(a), "%s by %s of %s can be told from an unknown prompt", id, who.name, target)
+		require.Equal(m.t, anonymous(unknown["unknown"]), anonymous(a),
+			"%s by %s of %s can be told from an unknown prompt", id, who.name, target)
 	}
 }
 
@@ -313,15 +340,18 @@ func anonymous(a answer) string {
 func (m matrix) cell(o openapitest.Operation, who caller, target, want string) answer {
 	m.t.Helper()
 	got := m.ask(o, m.prompt(target), who.header...)
-	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.Method, o.Path, who.name, target, got.body)
+	require.Equal(m.t, want, fmt.Sprint(got.status), "%s %s by %s on a prompt that is %s: %s", o.Method,
+		o.Path, who.name, target, got.body)
 	return got
 }
 
 // ask sends a request that is made from the document, about a prompt.
 func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) answer {
 	m.t.Helper()
-	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", m.handle, "{slug}", p.Slug, "{version}", "1", "{other}", "2",
-		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{invite}", "mfrggzdfmztwq2lk", "{workspace}", "no-such", "{kind}", "person", "{principal}", "me", "{number}", "1", "{file}", "page.css").Replace(o.Path)
+	path := strings.NewReplacer("{id}", string(p.ID), "{tag}", "text", "{handle}", m.handle, "{slug}", p.Slug,
+		"{version}", "1", "{other}", "2",
+		"{label}", "production", "{token}", "mfrggzdfmztwq2lk", "{invite}", "mfrggzdfmztwq2lk", "{workspace}",
+		"no-such", "{kind}", "person", "{principal}", "me", "{number}", "1", "{file}", "page.css").Replace(o.Path)
 	if strings.HasSuffix(o.Path, "{id}/export") {
 		path += "?format=skill"
 	}
@@ -369,7 +399,10 @@ func (m matrix) ask(o openapitest.Operation, p prompt.Prompt, header ...string) 
 func (m matrix) prompt(target string) prompt.Prompt {
 	m.t.Helper()
 	author, root := m.author, auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
-	d := prompt.Draft{Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public, Labels: []string{"production"}}
+	d := prompt.Draft{
+		Title: "T", Text: "X {{name:Ann}} ${count:1}", Visibility: prompt.Public,
+		Labels: []string{"production"},
+	}
 	if target == "unknown" || target == "" {
 		return prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "unknown"}
 	}
@@ -379,7 +412,8 @@ func (m matrix) prompt(target string) prompt.Prompt {
 	v, _, err := m.config.Service.Create(m.t.Context(), author, d, "")
 	require.NoError(m.t, err)
 	two := d.Text + " second"
-	v, err = m.config.Service.Patch(m.t.Context(), author, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
+	v, err = m.config.Service.Patch(m.t.Context(), author, v.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Text = two })
 	require.NoError(m.t, err)
 	switch target {
 	case "deleted":
@@ -394,10 +428,18 @@ func (m matrix) prompt(target string) prompt.Prompt {
 // The scopes that an access token of the author needs, beyond read for reading and write for
 // changes: publish, on public prompts or on all.
 var (
-	publishesAll    = []string{"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version", "delete-label", "undo-label", "put-profile", "create-collection", "delete-collection"}
+	publishesAll = []string{
+		"create-prompt", "replace-prompt", "delete-prompt", "restore-prompt", "delete-version",
+		"recall-version", "reinstate-version", "delete-label", "undo-label", "put-profile",
+		"create-collection", "delete-collection",
+	}
 	publishesPublic = []string{"patch-prompt", "replace-files", "restore-version", "set-label"}
 	answersAlone    = []string{"render-prompt", "suggest"}
-	neverByToken    = []string{"list-fetches", "list-tokens", "create-token", "revoke-token", "erase-me", "restore-me", "create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite", "create-reset", "change-password"}
+	neverByToken    = []string{
+		"list-fetches", "list-tokens", "create-token", "revoke-token", "erase-me", "restore-me",
+		"create-workspace", "review-proposal", "create-invite", "list-invites", "remove-invite", "accept-invite",
+		"create-reset", "change-password",
+	}
 )
 
 // needed returns the scopes that an operation needs on a public prompt or a private one.
@@ -422,7 +464,8 @@ func TestScopes(t *testing.T) {
 	c := openapitest.New(t, w.api)
 	m := byAnn(w, c, true)
 	token := func(scopes ...string) caller {
-		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"}, library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
+		_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: "ann", Name: "ann"},
+			library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
 		require.NoError(t, err)
 		return caller{name: fmt.Sprint("a token for ", scopes), header: []string{"Authorization", "Bearer " + text}}
 	}

@@ -62,7 +62,8 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	whole := func(i int, visibility string) map[string]any {
 		return map[string]any{
-			"title": fmt.Sprintf("Common %03d ", i) + strings.Repeat("字", 180), "description": strings.Repeat("字", 1024), "text": text(i), "visibility": visibility,
+			"title":       fmt.Sprintf("Common %03d ", i) + strings.Repeat("字", 180),
+			"description": strings.Repeat("字", 1024), "text": text(i), "visibility": visibility,
 			"config": map[string]any{"x": strings.Repeat("字", 20_000)},
 		}
 	}
@@ -81,11 +82,13 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	for i := range prompt.MaxCollections {
 		send("POST", "/collections", "ann", map[string]any{
-			"slug": fmt.Sprint("all-", i), "about": strings.Repeat("字", 1000), "visibility": "public", "items": all[:prompt.MaxInCollection],
+			"slug": fmt.Sprint("all-", i), "about": strings.Repeat("字", 1000), "visibility": "public",
+			"items": all[:prompt.MaxInCollection],
 		})
 	}
 	for i := range 8 {
-		send("PATCH", "/prompts/"+id, "ann", map[string]any{"text": text(1000 + i), "message": strings.Repeat("字", 500)})
+		send("PATCH", "/prompts/"+id, "ann",
+			map[string]any{"text": text(1000 + i), "message": strings.Repeat("字", 500)})
 		send("PUT", "/prompts/"+id+"/labels/production", "ann", map[string]any{"version": i + 1})
 	}
 	// versions 10 to 13: as many lines as there can be, and as many words
@@ -99,11 +102,13 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	send("POST", "/me/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
 	send("POST", "/workspaces", "ann", map[string]any{"handle": "shelf", "about": strings.Repeat("字", 1000)})
 	for i := range 55 {
-		send("PUT", fmt.Sprintf("/workspaces/shelf/members/role/%d%s", i%50, strings.Repeat("x", 110)), "ann", map[string]any{"role": "reader"})
+		send("PUT", fmt.Sprintf("/workspaces/shelf/members/role/%d%s", i%50, strings.Repeat("x", 110)), "ann",
+			map[string]any{"role": "reader"})
 	}
 	send("POST", "/workspaces/shelf/tokens", "ann", map[string]any{"name": "CI", "scopes": []string{"read"}})
 	for range 50 {
-		send("POST", "/invites", "ann", map[string]any{"workspaces": []any{map[string]any{"handle": "shelf", "role": "reader"}}})
+		send("POST", "/invites", "ann",
+			map[string]any{"workspaces": []any{map[string]any{"handle": "shelf", "role": "reader"}}})
 	}
 	for i := range 25 {
 		d := whole(i, "private")
@@ -112,13 +117,15 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	}
 	large := make([]byte, 4<<20-1)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(large)
-	filed := send("POST", "/prompts", "ann", map[string]any{"title": "Filed", "text": "x", "visibility": "public", "files": []any{
-		map[string]any{"path": "a.bin", "base64": large}, map[string]any{"path": "b.bin", "base64": large[1<<18:]},
-	}})["id"].(string)
+	filed := send("POST", "/prompts", "ann",
+		map[string]any{"title": "Filed", "text": "x", "visibility": "public", "files": []any{
+			map[string]any{"path": "a.bin", "base64": large}, map[string]any{"path": "b.bin", "base64": large[1<<18:]},
+		}})["id"].(string)
 	reviewed := reviewedMuch(send, whole(99, "private"))
 	values := map[string][]string{
 		"workspace": {"shelf"}, "number": {"1"},
-		"id": {id, fork, filed}, "handle": {"ann"}, "slug": {slug, "all-0"}, "label": {"production"}, "version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
+		"id": {id, fork, filed}, "handle": {"ann"}, "slug": {slug, "all-0"}, "label": {"production"},
+		"version": {"2", "10", "12"}, "other": {"3", "11", "13"}, "file": {"swagger-ui.css"},
 	}
 	for _, o := range openapitest.New(t, w.api).Operations() {
 		path := strings.TrimPrefix(o.Path, "/api/v1")
@@ -131,12 +138,17 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 			values["id"] = []string{reviewed}
 		}
 		for _, page := range heap.Filled(path, values) {
-			for _, query := range []string{"", "?limit=100", "?limit=20&fields=text", "?limit=100&q=common", "?limit=100&q=nothing", "?limit=100&q=number1001&sort=best", "?limit=100&q=-common", "?var.name=x", "?format=skill", "?path=a.bin"} {
+			for _, query := range []string{
+				"", "?limit=100", "?limit=20&fields=text", "?limit=100&q=common",
+				"?limit=100&q=nothing", "?limit=100&q=number1001&sort=best", "?limit=100&q=-common", "?var.name=x",
+				"?format=skill", "?path=a.bin",
+			} {
 				if rec := ask("GET", page+query, "ann", ""); rec.Code == http.StatusOK {
 					found = true
 					heap.Check(t, fmt.Sprintf("%s%s: %d KiB", path, query, rec.Body.Len()>>10), func(caller int) {
 						user := "ann"
-						if caller > 0 && !strings.HasPrefix(path, "/me") && !strings.HasPrefix(path, "/workspaces") && !strings.Contains(path, "/proposals") {
+						if caller > 0 && !strings.HasPrefix(path, "/me") && !strings.HasPrefix(path, "/workspaces") &&
+							!strings.Contains(path, "/proposals") {
 							user = fmt.Sprint("user", caller)
 						}
 						ask("GET", page+query, user, "")
@@ -153,16 +165,21 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 func reviewedMuch(send func(method, path, user string, body map[string]any) map[string]any, d map[string]any) string {
 	var rules []map[string]any
 	for i := range prompt.MaxOpenProposals {
-		rules = append(rules, map[string]any{"label": fmt.Sprintf("label%d%s", i, strings.Repeat("x", 25)), "names": "*", "approvals": 3})
+		rules = append(rules, map[string]any{
+			"label": fmt.Sprintf("label%d%s", i, strings.Repeat("x", 25)),
+			"names": "*", "approvals": 3,
+		})
 	}
 	send("PUT", "/workspaces/shelf/rules", "ann", map[string]any{"rules": rules})
 	d["workspace"] = "shelf"
 	id := send("POST", "/prompts", "ann", d)["id"].(string)
 	for _, r := range rules {
-		send("POST", "/prompts/"+id+"/proposals", "ann", map[string]any{"label": r["label"], "version": 1, "message": strings.Repeat("字", 500)})
+		send("POST", "/prompts/"+id+"/proposals", "ann",
+			map[string]any{"label": r["label"], "version": 1, "message": strings.Repeat("字", 500)})
 	}
 	for range prompt.MaxComments {
-		send("POST", "/prompts/"+id+"/proposals/1/reviews", "ann", map[string]any{"verdict": "comment", "text": strings.Repeat("字", 2000)})
+		send("POST", "/prompts/"+id+"/proposals/1/reviews", "ann",
+			map[string]any{"verdict": "comment", "text": strings.Repeat("字", 2000)})
 	}
 	return id
 }

@@ -34,7 +34,10 @@ type meOutput struct {
 }
 
 func (a *api) me(ctx context.Context, c call, _ *struct{}) (*meOutput, error) {
-	me := Me{ID: c.ID, AuthorID: a.Service.AuthorKey(library.IDOf(c.User)), Name: c.Name, Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...)}
+	me := Me{
+		ID: c.ID, AuthorID: a.Service.AuthorKey(library.IDOf(c.User)), Name: c.Name,
+		Roles: append([]string{}, slices.Compact(slices.Sorted(slices.Values(c.Roles)))...),
+	}
 	if c.Grant != nil {
 		me.Scopes = c.Grant.Scopes
 	}
@@ -62,11 +65,15 @@ type OwnQuery struct {
 }
 
 func (a *api) myPrompts(ctx context.Context, c call, in *OwnQuery) (*foundOutput, error) {
-	return a.listOwn(ctx, c, in, func(q library.MineQuery) (library.Page, error) { return a.Service.Mine(ctx, c.User, q) })
+	return a.listOwn(ctx, c, in, func(q library.MineQuery) (library.Page, error) {
+		return a.Service.Mine(ctx, c.User, q)
+	})
 }
 
 // listOwn lists prompts of an owner.
-func (a *api) listOwn(ctx context.Context, c call, in *OwnQuery, of func(library.MineQuery) (library.Page, error)) (*foundOutput, error) {
+func (a *api) listOwn(ctx context.Context, c call, in *OwnQuery,
+	of func(library.MineQuery) (library.Page, error),
+) (*foundOutput, error) {
 	tags, words, err := in.wanted()
 	if err != nil {
 		return nil, err
@@ -76,8 +83,11 @@ func (a *api) listOwn(ctx context.Context, c call, in *OwnQuery, of func(library
 	}
 	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		return of(library.MineQuery{
-			Filter: library.Filter{Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility), Tags: tags, Words: words, Titles: in.titles()},
-			Sort:   library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
+			Filter: library.Filter{
+				Name: in.Name, Deleted: in.Deleted, Visibility: prompt.Visibility(in.Visibility),
+				Tags: tags, Words: words, Titles: in.titles(),
+			},
+			Sort: library.Sort(in.Sort), Limit: limit, Cursor: in.Cursor,
 		})
 	})
 }

@@ -14,12 +14,14 @@ func (a *api) moderation() {
 		Description: "It leaves every public list before the answer is sent. Its author sees it still, with the reason.",
 	}, a.hide)
 	route(a, user, huma.Operation{
-		OperationID: "unhide-prompt", Method: http.MethodDelete, Path: "/prompts/{id}/hidden", Tags: []string{"moderation"},
+		OperationID: "unhide-prompt", Method: http.MethodDelete, Path: "/prompts/{id}/hidden",
+		Tags:    []string{"moderation"},
 		Summary: "Put a hidden prompt back; an admin may", Errors: []int{403, 404},
 		Description: "It is in the public lists again, in the places that it had.",
 	}, a.unhide)
 	route(a, user, huma.Operation{
-		OperationID: "list-hidden-prompts", Method: http.MethodGet, Path: "/moderation/hidden", Tags: []string{"moderation"},
+		OperationID: "list-hidden-prompts", Method: http.MethodGet, Path: "/moderation/hidden",
+		Tags:    []string{"moderation"},
 		Summary: "The hidden prompts, newest first; an admin may", Errors: fails(badQuery, 403),
 		Description: "Each with when and why it was hidden.",
 	}, a.hidden)

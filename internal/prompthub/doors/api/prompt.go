@@ -110,7 +110,8 @@ type PromptPatch struct {
 func (a *api) encode(v library.View) Prompt {
 	p := Prompt{
 		ID: string(v.ID), AuthorID: a.Service.AuthorKey(v.AuthorID), AuthorName: v.AuthorName,
-		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(), Version: max(v.Version, 1), Message: v.Message,
+		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: v.About(),
+		Version: max(v.Version, 1), Message: v.Message,
 		Excerpt: v.Excerpt, Text: v.Text, Tags: texts(v.Tags), OwnTags: v.OwnTags, Visibility: string(v.Visibility),
 		CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 		Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(), Revision: v.Revision, MyVote: v.MyVote.String(),
@@ -137,7 +138,8 @@ func (a *api) encode(v library.View) Prompt {
 // draft returns what an author wrote. The domain checks it.
 func (d PromptDraft) draft() prompt.Draft {
 	return prompt.Draft{
-		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels, Kind: prompt.Kind(d.Kind), Text: d.Text,
+		Name: d.Name, Title: d.Title, Description: d.Description, Message: d.Message, Labels: d.Labels,
+		Kind: prompt.Kind(d.Kind), Text: d.Text,
 		Messages: messages(d.Messages), Config: string(d.Config), Variables: variables(d.Variables),
 		Tags: names(d.Tags), OwnTags: d.OwnTags, Visibility: prompt.Visibility(d.Visibility),
 		Source: d.Source.source(),

@@ -16,7 +16,10 @@ import (
 // The statuses of errors that routes share.
 var (
 	badQuery = []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
-	badBody  = []int{http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity}
+	badBody  = []int{
+		http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+	}
 )
 
 func fails(common []int, more ...int) []int { return append(append([]int{}, common...), more...) }
@@ -27,11 +30,14 @@ func (a *api) prompts() {
 		Summary: "Public prompts, by tags and words", Errors: badQuery,
 		Description: "Without tags and words, all of them. Tags must all match. Words are wanted: by relevance a prompt needs a fifth of what they tell together, and the more it has the better; lacks names what it has not. In the other orders it needs all that any prompt has, and with in=title all of those in the title, each as a word or the beginning of one. q also takes phrases, words to leave out and qualifiers, which must match. A word outside of phrases also finds its other forms (plurals and other endings, other accents, joined or split words), the last one words of titles that begin with it, and one that no prompt has in any form words of titles that begin with it or else the known words that are nearest to it; understood tells. A page may hold fewer than limit, even none, though there are more: go on while there is a nextCursor. A walk along the cursors sees each prompt once while its place stays as it is.",
 	}, a.search)
-	route(a, user, takesZIP(answers[Prompt](a, http.StatusOK, "The prompt that the same Idempotency-Key and body created before", answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
-		OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"}, DefaultStatus: http.StatusCreated, MaxBodyBytes: anyBody,
-		Summary: "Store a new prompt", Errors: fails(badBody, 404, 409),
-		Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further. 404 is of a workspace of which the caller is no member. " + filesDoc,
-	}))), a.create)
+	route(a, user, takesZIP(answers[Prompt](a, http.StatusOK,
+		"The prompt that the same Idempotency-Key and body created before",
+		answers[Prompt](a, http.StatusCreated, "The new prompt", huma.Operation{
+			OperationID: "create-prompt", Method: http.MethodPost, Path: "/prompts", Tags: []string{"prompts"},
+			DefaultStatus: http.StatusCreated, MaxBodyBytes: anyBody,
+			Summary: "Store a new prompt", Errors: fails(badBody, 404, 409),
+			Description: "Private unless visibility says otherwise. Send an Idempotency-Key where a request may have to be sent again: the same key with the same body creates nothing further. 404 is of a workspace of which the caller is no member. " + filesDoc,
+		}))), a.create)
 	route(a, reader, huma.Operation{
 		OperationID: "get-prompt", Method: http.MethodGet, Path: "/prompts/{id}", Tags: []string{"prompts"},
 		Summary: "A prompt, as it is or in one of its versions", Errors: []int{404, 410, 422},
@@ -43,10 +49,14 @@ func (a *api) prompts() {
 		Description: "Members that are absent become empty, but the name, which stays. A change of the content makes a new version. If-Match as with PATCH.",
 	}), a.replace)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
-		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}", Tags: []string{"prompts"}, MaxBodyBytes: anyBody,
-		Summary: "Change some of a prompt by a JSON merge patch; its author may", Errors: fails(badBody, 403, 404, 409, 412, 428),
+		OperationID: "patch-prompt", Method: http.MethodPatch, Path: "/prompts/{id}",
+		Tags: []string{"prompts"}, MaxBodyBytes: anyBody,
+		Summary:     "Change some of a prompt by a JSON merge patch; its author may",
+		Errors:      fails(badBody, 403, 404, 409, 412, 428),
 		Description: "Members that are absent stay as they are, null removes what may be empty. A change of the content makes a new version. If-Match keeps two editors from undoing each other's work: where the prompt was changed since, the answer is 412 and holds the current one.",
-		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}}},
+		RequestBody: &huma.RequestBody{
+			Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "PromptPatch"}}},
+		},
 	}), a.patch)
 	route(a, user, huma.Operation{
 		OperationID: "delete-prompt", Method: http.MethodDelete, Path: "/prompts/{id}", Tags: []string{"prompts"},
@@ -54,8 +64,10 @@ func (a *api) prompts() {
 		Description: "It leaves every public list before the answer is sent, and is purged with its versions and votes after 30 days.",
 	}, a.delete)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
-		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
-		Summary: "Undo the deletion of a prompt; its author may. One whose name was taken meanwhile gets another", Errors: []int{403, 404},
+		OperationID: "restore-prompt", Method: http.MethodPost, Path: "/prompts/{id}/restore",
+		Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
+		Summary:     "Undo the deletion of a prompt; its author may. One whose name was taken meanwhile gets another",
+		Errors:      []int{403, 404},
 		Description: "It has its versions, labels and votes again, and its places in lists where it was public.",
 	}), a.restore)
 }
@@ -97,7 +109,8 @@ func (a *api) search(ctx context.Context, c call, in *searchInput) (*foundOutput
 	}
 	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
 		return a.Service.Search(ctx, c.User, library.Search{
-			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.titles(), Scope: library.Scope(in.Scope), Verbatim: in.Verbatim, Limit: limit, Cursor: in.Cursor,
+			Order: library.Order(in.Sort), Tags: tags, Words: words, Titles: in.titles(),
+			Scope: library.Scope(in.Scope), Verbatim: in.Verbatim, Limit: limit, Cursor: in.Cursor,
 		})
 	})
 }
@@ -138,7 +151,10 @@ func (a *api) created(c call, v library.View, isNew bool) *createOutput {
 	if !isNew {
 		status = http.StatusOK
 	}
-	return &createOutput{Status: status, Location: Prefix + "/prompts/" + string(v.ID), ETag: changedTag(c, v), Body: a.told(c, v)}
+	return &createOutput{
+		Status: status, Location: Prefix + "/prompts/" + string(v.ID),
+		ETag: changedTag(c, v), Body: a.told(c, v),
+	}
 }
 
 // source returns the file as it must be kept; nil for none, and for one that cannot be.
@@ -214,7 +230,8 @@ func (a *api) based(ctx context.Context, c call, by ByID, m Matching) (prompt.ID
 	if _, err := a.Service.Get(ctx, c.User, id); err != nil {
 		return "", err
 	}
-	return "", fault.New(fault.PreconditionRequired, "send the ETag of the prompt that your change is based on in If-Match")
+	return "", fault.New(fault.PreconditionRequired,
+		"send the ETag of the prompt that your change is based on in If-Match")
 }
 
 type replaceInput struct {

@@ -16,23 +16,29 @@ func (a *api) proposals() {
 	tags := []string{"proposals"}
 	route(a, user, huma.Operation{
 		OperationID: "put-rules", Method: http.MethodPut, Path: "/workspaces/{workspace}/rules", Tags: tags,
-		Summary: "Set the rules of a workspace for its labels; its administrators may", Errors: fails(badBody, 404, 412, 428),
+		Summary:     "Set the rules of a workspace for its labels; its administrators may",
+		Errors:      fails(badBody, 404, 412, 428),
 		Description: "A rule says what a label asks for before it moves, for prompts whose names fit. The first that fits counts, on every instance within ten seconds. With approvals the label moves by a proposal, or back to a version that it was on; with none, publishers move it. Where production has a rule, programs that name no version get 404 while it is on no version.",
 	}, a.putRules)
 	route(a, user, huma.Operation{
-		OperationID: "list-open-proposals", Method: http.MethodGet, Path: "/workspaces/{workspace}/proposals", Tags: tags,
-		Summary: "The proposals of a workspace that wait for a review, the newest first; its members may", Errors: fails(badQuery, 404),
+		OperationID: "list-open-proposals", Method: http.MethodGet, Path: "/workspaces/{workspace}/proposals",
+		Tags:        tags,
+		Summary:     "The proposals of a workspace that wait for a review, the newest first; its members may",
+		Errors:      fails(badQuery, 404),
 		Description: "With for=me, those alone that the caller may approve and has not. A page may hold fewer than limit while there is a nextCursor.",
 	}, a.openProposals)
 	route(a, user, huma.Operation{
 		OperationID: "list-proposals", Method: http.MethodGet, Path: "/prompts/{id}/proposals", Tags: tags,
-		Summary: "The proposals for labels of a prompt, the newest first, without their reviews", Errors: fails(badQuery, 404),
+		Summary:     "The proposals for labels of a prompt, the newest first, without their reviews",
+		Errors:      fails(badQuery, 404),
 		Description: "To anyone but members of its workspace a prompt has none.",
 	}, a.listProposals)
 	route(a, user, huma.Operation{
-		OperationID: "open-proposal", Method: http.MethodPost, Path: "/prompts/{id}/proposals", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Propose a version for a label that has a rule with approvals; members with the right write may", Errors: fails(badBody, 403, 404, 409),
-		Description: "It is for one version and its digest. A label of a prompt has at most one open proposal, a prompt 20.",
+		OperationID: "open-proposal", Method: http.MethodPost, Path: "/prompts/{id}/proposals", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Propose a version for a label that has a rule with approvals; members with the right write may",
+		Errors:        fails(badBody, 403, 404, 409),
+		Description:   "It is for one version and its digest. A label of a prompt has at most one open proposal, a prompt 20.",
 	}, a.openProposal)
 	route(a, user, huma.Operation{
 		OperationID: "get-proposal", Method: http.MethodGet, Path: "/prompts/{id}/proposals/{number}", Tags: tags,
@@ -41,21 +47,26 @@ func (a *api) proposals() {
 	}, a.getProposal)
 	route(a, user, huma.Operation{
 		OperationID: "change-proposal", Method: http.MethodPut, Path: "/prompts/{id}/proposals/{number}", Tags: tags,
-		Summary: "Have an open proposal name another version, or the same again where it is stale", Errors: fails(badBody, 403, 404, 409),
+		Summary:     "Have an open proposal name another version, or the same again where it is stale",
+		Errors:      fails(badBody, 403, 404, 409),
 		Description: "Its reviews count no longer.",
 	}, a.changeProposal)
 	route(a, user, huma.Operation{
-		OperationID: "close-proposal", Method: http.MethodDelete, Path: "/prompts/{id}/proposals/{number}", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary: "Withdraw a proposal of one's own, or reject one with the right publish", Errors: []int{403, 404, 409, 422},
-		Description: "The label stays where it is.",
+		OperationID: "close-proposal", Method: http.MethodDelete, Path: "/prompts/{id}/proposals/{number}", Tags: tags,
+		DefaultStatus: http.StatusOK,
+		Summary:       "Withdraw a proposal of one's own, or reject one with the right publish",
+		Errors:        []int{403, 404, 409, 422},
+		Description:   "The label stays where it is.",
 	}, a.closeProposal)
 	route(a, user, huma.Operation{
-		OperationID: "review-proposal", Method: http.MethodPost, Path: "/prompts/{id}/proposals/{number}/reviews", Tags: tags, DefaultStatus: http.StatusOK,
+		OperationID: "review-proposal", Method: http.MethodPost, Path: "/prompts/{id}/proposals/{number}/reviews",
+		Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Approve a proposal, ask for changes, or comment", Errors: fails(badBody, 403, 404, 409),
 		Description: "An approval counts for the version and the digest that it names, which are those of the proposal. The last that was missing moves the label. Approving and asking for changes need the right publish and a person who signed in: no access token and no application does. The approval of an author of those versions counts only if the rule says so. Asking for changes takes one's own approval back, and is no veto. Members comment, 50 times on a proposal.",
 	}, a.reviewProposal)
 	route(a, user, huma.Operation{
-		OperationID: "list-events", Method: http.MethodGet, Path: "/workspaces/{workspace}/events", Tags: []string{"workspaces"},
+		OperationID: "list-events", Method: http.MethodGet, Path: "/workspaces/{workspace}/events",
+		Tags:    []string{"workspaces"},
 		Summary: "What happened in a workspace, the newest first; its members may", Errors: fails(badQuery, 404),
 		Description: "Each change of a prompt, a label, a proposal, a member, a rule or the workspace is kept with its event, or not at all. The event of an access token is written before the token. Where the service is set so (EVENTS_DAYS), older events are removed. A page may hold fewer than limit, even none, while there is a nextCursor.",
 	}, a.listEvents)
@@ -188,7 +199,10 @@ func (a *api) putRules(ctx context.Context, c call, in *rulesInput) (*workspaceO
 	}
 	rules := make(prompt.LabelRules, len(in.Body.Rules))
 	for i, r := range in.Body.Rules {
-		if rules[i] = (prompt.LabelRule{Label: r.Label, Names: r.Names, Approvals: r.Approvals, Authors: r.Authors}); r.Names == "" {
+		if rules[i] = (prompt.LabelRule{
+			Label: r.Label, Names: r.Names, Approvals: r.Approvals,
+			Authors: r.Authors,
+		}); r.Names == "" {
 			rules[i].Names = "*"
 		}
 	}
@@ -196,7 +210,8 @@ func (a *api) putRules(ctx context.Context, c call, in *rulesInput) (*workspaceO
 }
 
 func errNoWorkspaceMatch() error {
-	return fault.New(fault.PreconditionRequired, "send the ETag of the workspace that your change is based on in If-Match")
+	return fault.New(fault.PreconditionRequired,
+		"send the ETag of the workspace that your change is based on in If-Match")
 }
 
 type proposalsOutput struct {
@@ -208,7 +223,10 @@ func (a *api) proposalPage(c call, list []library.Proposal, next string, err err
 	if err != nil {
 		return nil, err
 	}
-	out := &proposalsOutput{Link: nextLink(c, next), Body: ProposalList{Items: make([]Proposal, len(list)), NextCursor: next}}
+	out := &proposalsOutput{
+		Link: nextLink(c, next),
+		Body: ProposalList{Items: make([]Proposal, len(list)), NextCursor: next},
+	}
 	for i, p := range list {
 		out.Body.Items[i] = a.encodeProposal(p)
 	}
@@ -260,9 +278,11 @@ func (a *api) proposal(p library.Proposal, err error) (*proposalOutput, error) {
 
 func (a *api) encodeProposal(p library.Proposal) Proposal {
 	out := Proposal{
-		Prompt: string(p.Prompt), Name: p.Name, Title: p.Title, Number: p.Number, State: string(p.State), Label: p.Label, From: p.From, Version: p.Version,
-		Digest: p.Digest, Message: p.Message, OpenedBy: string(p.By), OpenedAt: httpjson.FormatTime(p.At), ClosedBy: string(p.Closed.By),
-		Authors: texts(p.Authors), ApprovedBy: texts(p.Approved), Labels: p.Labels,
+		Prompt: string(p.Prompt), Name: p.Name, Title: p.Title, Number: p.Number, State: string(p.State),
+		Label: p.Label, From: p.From, Version: p.Version,
+		Digest: p.Digest, Message: p.Message, OpenedBy: string(p.By), OpenedAt: httpjson.FormatTime(p.At),
+		ClosedBy: string(p.Closed.By),
+		Authors:  texts(p.Authors), ApprovedBy: texts(p.Approved), Labels: p.Labels,
 	}
 	if !p.Closed.At.IsZero() {
 		out.ClosedAt = httpjson.FormatTime(p.Closed.At)
@@ -271,7 +291,8 @@ func (a *api) encodeProposal(p library.Proposal) Proposal {
 	}
 	for _, r := range p.Reviews {
 		out.Reviews = append(out.Reviews, Review{
-			Verdict: string(r.Verdict), Version: r.Version, Digest: r.Digest, Text: r.Text, By: string(r.By), At: httpjson.FormatTime(r.At),
+			Verdict: string(r.Verdict), Version: r.Version, Digest: r.Digest, Text: r.Text, By: string(r.By),
+			At: httpjson.FormatTime(r.At),
 		})
 	}
 	return out
@@ -375,8 +396,10 @@ func (a *api) listEvents(ctx context.Context, c call, in *eventsInput) (*eventsO
 
 func encodeEvent(e prompt.Event) Event {
 	out := Event{
-		ID: e.ID, Type: string(e.Type), At: httpjson.FormatTime(e.At), By: string(e.By), Prompt: string(e.Prompt), Name: e.Name, Version: e.Version,
-		Digest: e.Digest, Proposal: e.Proposal, Verdict: string(e.Verdict), Member: e.Member, Role: string(e.Role), Token: e.Token,
+		ID: e.ID, Type: string(e.Type), At: httpjson.FormatTime(e.At), By: string(e.By), Prompt: string(e.Prompt),
+		Name: e.Name, Version: e.Version,
+		Digest: e.Digest, Proposal: e.Proposal, Verdict: string(e.Verdict), Member: e.Member,
+		Role: string(e.Role), Token: e.Token,
 	}
 	for _, l := range e.Labels {
 		out.Labels = append(out.Labels, LabelMove{Label: l.Label, From: l.From, To: l.To})

@@ -21,7 +21,9 @@ func TestNoEditIsLost(t *testing.T) {
 	if testing.Short() { // each edit is tried again as often as others come first
 		editors = 15
 	}
-	w := newRealWorld(t, func(c *api.Config) { c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8 * editors}, c.Now) })
+	w := newRealWorld(t, func(c *api.Config) {
+		c.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8 * editors}, c.Now)
+	})
 	ann := w.as("Ann")
 	path := prompts + "/" + ann.create("Shared").ID
 	ann.do(http.MethodPatch, path, `{"text":"unconditional"}`).problem(428)
@@ -32,11 +34,13 @@ func TestNoEditIsLost(t *testing.T) {
 			a := ann.get(path)
 			for tries := 0; ; tries++ {
 				text, tag := a.prompt().Text, a.header.Get("ETag")
-				next := ann.do(http.MethodPatch, path, fmt.Sprintf(`{"text":%q}`, text+fmt.Sprintf("\nline %d.", i)), "If-Match", tag)
+				next := ann.do(http.MethodPatch, path, fmt.Sprintf(`{"text":%q}`, text+fmt.Sprintf("\nline %d.", i)),
+					"If-Match", tag)
 				if next.status == http.StatusOK {
 					return
 				}
-				if next.status != http.StatusPreconditionFailed && next.status != http.StatusServiceUnavailable || tries > 1000 {
+				if next.status != http.StatusPreconditionFailed && next.status != http.StatusServiceUnavailable ||
+					tries > 1000 {
 					t.Errorf("edit %d: %d %s", i, next.status, next.body)
 					return
 				}

@@ -70,7 +70,10 @@ func (a *api) rank(ctx context.Context, c call, in *ByID) (*rankOutput, error) {
 	return &rankOutput{Rank{
 		MostLiked: v.Score(), Hot: rounded(prompt.Hot(v.Tally, v.CreatedAt)), Best: rounded(prompt.Best(v.Tally)),
 		Trending: rounded(prompt.Trending(v.Tally)),
-		Inputs:   RankInputs{Likes: v.Likes, Dislikes: v.Dislikes, Weight: v.Weight.Likes(), CreatedAt: httpjson.FormatTime(v.CreatedAt)},
+		Inputs: RankInputs{
+			Likes: v.Likes, Dislikes: v.Dislikes, Weight: v.Weight.Likes(),
+			CreatedAt: httpjson.FormatTime(v.CreatedAt),
+		},
 		Formulas: Formulas{Hot: hotFormula, Best: bestFormula, Trending: trendingFormula},
 	}}, nil
 }

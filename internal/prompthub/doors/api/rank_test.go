@@ -21,7 +21,8 @@ func TestOrdersFollowVotes(t *testing.T) {
 	doubted, liked, newest := ann.create("doubted"), ann.create("liked"), ann.create("newest")
 	vote := func(id, value string, n int) {
 		for i := range n {
-			w.as(fmt.Sprint(value, i)).do(http.MethodPut, prompts+"/"+id+"/vote", fmt.Sprintf(`{"value":%q}`, value)).is(200)
+			w.as(fmt.Sprint(value, i)).do(http.MethodPut, prompts+"/"+id+"/vote",
+				fmt.Sprintf(`{"value":%q}`, value)).is(200)
 		}
 	}
 	vote(doubted.ID, "like", 12)
@@ -30,9 +31,12 @@ func TestOrdersFollowVotes(t *testing.T) {
 	vote(newest.ID, "like", 1)
 	w.drain()
 	require.Equal(t, []string{"doubted", "liked", "newest"}, ann.get(prompts+"?sort=most-liked").titles())
-	require.Equal(t, []string{"doubted", "liked", "newest"}, ann.get(prompts+"?sort=hot").titles(), "all of one week: the score decides")
-	require.Equal(t, []string{"liked", "doubted", "newest"}, ann.get(prompts+"?sort=best").titles(), "3 of 3 beat 12 of 20; 1 says nothing yet")
-	require.Equal(t, []string{"doubted", "liked", "newest"}, ann.get(prompts+"?sort=trending").titles(), "all of one hour: the score decides")
+	require.Equal(t, []string{"doubted", "liked", "newest"}, ann.get(prompts+"?sort=hot").titles(),
+		"all of one week: the score decides")
+	require.Equal(t, []string{"liked", "doubted", "newest"}, ann.get(prompts+"?sort=best").titles(),
+		"3 of 3 beat 12 of 20; 1 says nothing yet")
+	require.Equal(t, []string{"doubted", "liked", "newest"}, ann.get(prompts+"?sort=trending").titles(),
+		"all of one hour: the score decides")
 	page := ann.get(prompts + "?sort=best&limit=2").list()
 	require.Equal(t, []string{"newest"}, ann.get(prompts+"?sort=best&limit=2&cursor="+page.NextCursor).titles())
 	ann.get(prompts + "?sort=hot&limit=2&cursor=" + page.NextCursor).problem(400)
@@ -40,7 +44,8 @@ func TestOrdersFollowVotes(t *testing.T) {
 
 	var rank api.Rank
 	require.NoError(t, json.Unmarshal([]byte(w.as("").get(prompts+"/"+doubted.ID+"/rank").is(200).body), &rank))
-	require.Equal(t, api.RankInputs{Likes: 12, Dislikes: 8, Weight: rank.Inputs.Weight, CreatedAt: doubted.CreatedAt}, rank.Inputs)
+	require.Equal(t, api.RankInputs{Likes: 12, Dislikes: 8, Weight: rank.Inputs.Weight, CreatedAt: doubted.CreatedAt},
+		rank.Inputs)
 	weight, err := strconv.ParseFloat(rank.Inputs.Weight, 64)
 	require.NoError(t, err)
 	require.InDelta(t, math.Log2(weight), rank.Trending, 2e-6)
@@ -59,7 +64,8 @@ func TestOrdersFollowVotes(t *testing.T) {
 	vote(newest.ID, "like", 5) // one of which was there
 	vote(liked.ID, "dislike", 1)
 	w.drain()
-	require.Equal(t, []string{"newest", "doubted", "liked"}, ann.get(prompts+"?sort=trending").titles(), "four likes of today outweigh four of a fortnight ago, and a dislike three")
+	require.Equal(t, []string{"newest", "doubted", "liked"}, ann.get(prompts+"?sort=trending").titles(),
+		"four likes of today outweigh four of a fortnight ago, and a dislike three")
 	require.NoError(t, json.Unmarshal([]byte(ann.get(prompts+"/"+liked.ID+"/rank").is(200).body), &rank))
 	require.Negative(t, rank.Trending)
 	require.Equal(t, "-", rank.Inputs.Weight[:1])

@@ -23,8 +23,9 @@ const (
 
 func (a *api) rendering() {
 	route(a, reader, huma.Operation{
-		OperationID: "render-prompt", Method: http.MethodPost, Path: "/prompts/{id}/render", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
-		Summary: "The text of a prompt, filled in. Every value that is missing or wrong is named at once. What it includes stands in its place", Errors: fails(badBody, 404, 409, 410),
+		OperationID: "render-prompt", Method: http.MethodPost, Path: "/prompts/{id}/render", Tags: []string{"prompts"},
+		DefaultStatus: http.StatusOK,
+		Summary:       "The text of a prompt, filled in. Every value that is missing or wrong is named at once. What it includes stands in its place", Errors: fails(badBody, 404, 409, 410),
 		Description: "Without version or label, it takes the version with the label production, or else the latest. Fills placeholders such as {{name}} and {{name:default}} with values. A value is put in as it is, and is never read for placeholders. Nothing is kept.",
 	}, a.renderPrompt)
 	route(a, reader, huma.Operation{
@@ -36,7 +37,9 @@ func (a *api) rendering() {
 			Description: "The value of the variable NAME; one parameter for each; those given twice are one value, joined with a comma. As in POST /prompts/{id}/render",
 		}},
 		Responses: map[string]*huma.Response{"200": {
-			Description: "The text", Content: map[string]*huma.MediaType{textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "Write to Ann."}},
+			Description: "The text", Content: map[string]*huma.MediaType{
+				textType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: "Write to Ann."},
+			},
 		}},
 	}, a.promptText)
 }
@@ -56,7 +59,11 @@ func (f *filled) UnmarshalJSON(b []byte) error {
 
 // Schema says which JSON a value can be.
 func (filled) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString},
+		{Type: huma.TypeNumber},
+		{Type: huma.TypeBoolean},
+	}}
 }
 
 type renderInput struct {

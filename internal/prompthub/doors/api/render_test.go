@@ -31,7 +31,8 @@ func TestRenderPrompt(t *testing.T) {
 	render(`{"my name":"{{place}}","n":2.50,"place":true}`).is(http.StatusOK).into(&got)
 	require.Equal(t, "Dear {{place}}, 2.50 × warm from true.", *got.Text)
 	require.Equal(t, []string{"body.values.my_name", "body.values.place"}, render(`{"n":2}`).problem(422).locations())
-	require.Equal(t, []string{"body.values.tone", "body.values.x"}, render(`{"tone":"red","x":1,"my_name":"a","place":"b"}`).problem(422).locations())
+	require.Equal(t, []string{"body.values.tone", "body.values.x"},
+		render(`{"tone":"red","x":1,"my_name":"a","place":"b"}`).problem(422).locations())
 	for _, bad := range []string{`{"n":null}`, `{"n":[]}`, `{"n":{}}`, `[]`, `"x"`} {
 		render(bad).problem(422)
 	}
@@ -43,9 +44,12 @@ func TestRenderPrompt(t *testing.T) {
 	require.Equal(t, "Dear a&b, 1 × warm from x\n,y.", a.body)
 	require.Equal(t, "text/plain; charset=utf-8", a.header.Get("Content-Type"))
 	// as the Functions host sends it
-	require.Equal(t, "Dear a,b, 1 × warm from c.", nobody.get(path+"/text?var.my+name=a&var.my+name=b&var.place=c").is(http.StatusOK).body)
-	require.Equal(t, []string{"query.var.my_name", "query.var.place"}, nobody.get(path+"/text").problem(422).locations())
-	nobody.get(path+"/text?var.my+name=a%26b&var.place="+url.QueryEscape("x\n,y"), "If-None-Match", a.header.Get("ETag")).is(http.StatusNotModified)
+	require.Equal(t, "Dear a,b, 1 × warm from c.",
+		nobody.get(path+"/text?var.my+name=a&var.my+name=b&var.place=c").is(http.StatusOK).body)
+	require.Equal(t, []string{"query.var.my_name", "query.var.place"},
+		nobody.get(path+"/text").problem(422).locations())
+	nobody.get(path+"/text?var.my+name=a%26b&var.place="+url.QueryEscape("x\n,y"), "If-None-Match",
+		a.header.Get("ETag")).is(http.StatusNotModified)
 }
 
 // A chat is filled in message by message, in the version that is asked for, and declared variables
@@ -58,17 +62,25 @@ func TestRenderChatAndVersions(t *testing.T) {
 		"messages":[{"role":"system","content":"You write in {{language}}."},{"placeholder":"history"},{"role":"user","content":"{{n}} lines on {{topic}}"}],
 		"variables":[{"name":"n","type":"number","default":"3"}]}`).is(http.StatusCreated).prompt()
 	path := "/api/v1/prompts/" + made.ID
-	ann.do(http.MethodPatch, path, `{"kind":"text","text":"Now {{x:1}}.","messages":null,"variables":null}`, "If-Match", "*").is(http.StatusOK)
+	ann.do(http.MethodPatch, path, `{"kind":"text","text":"Now {{x:1}}.","messages":null,"variables":null}`,
+		"If-Match", "*").is(http.StatusOK)
 	var got api.Rendered
-	ann.do(http.MethodPost, path+"/render", `{"values":{"language":"Go","topic":"{{n}}"},"version":1}`).is(http.StatusOK).into(&got)
-	require.Equal(t, []api.Message{{Role: "system", Content: "You write in Go."}, {Placeholder: "history"}, {Role: "user", Content: "3 lines on {{n}}"}}, got.Messages)
+	ann.do(http.MethodPost, path+"/render", `{"values":{"language":"Go","topic":"{{n}}"},"version":1}`).is(
+		http.StatusOK).into(&got)
+	require.Equal(t, []api.Message{
+		{Role: "system", Content: "You write in Go."},
+		{Placeholder: "history"},
+		{Role: "user", Content: "3 lines on {{n}}"},
+	}, got.Messages)
 	require.EqualValues(t, 1, got.Version)
 	require.Nil(t, got.Text)
 	require.Equal(t, []string{"body.values.language", "body.values.topic", "body.values.n"},
 		ann.do(http.MethodPost, path+"/render", `{"values":{"n":"many"},"version":1}`).problem(422).locations())
-	require.Equal(t, "You write in Go.\n\n4 lines on tea", ann.get(path+"/text?version=1&var.language=Go&var.n=4&var.topic=tea").is(http.StatusOK).body)
+	require.Equal(t, "You write in Go.\n\n4 lines on tea",
+		ann.get(path+"/text?version=1&var.language=Go&var.n=4&var.topic=tea").is(http.StatusOK).body)
 	require.Equal(t, "Now 1.", ann.get(path+"/text?label=latest").is(http.StatusOK).body)
-	require.Equal(t, []string{"body.label"}, ann.do(http.MethodPost, path+"/render", `{"version":1,"label":"latest"}`).problem(422).locations())
+	require.Equal(t, []string{"body.label"},
+		ann.do(http.MethodPost, path+"/render", `{"version":1,"label":"latest"}`).problem(422).locations())
 	ann.get(path + "/text?version=3").problem(404)
 
 	// Without a version or a label both take the one in production, or else the latest.
@@ -77,7 +89,8 @@ func TestRenderChatAndVersions(t *testing.T) {
 	ann.do(http.MethodPut, path+"/labels/production", `{"version":1}`).is(http.StatusOK)
 	ann.do(http.MethodPost, path+"/render", `{"values":{"language":"Go","topic":"tea"}}`).is(http.StatusOK).into(&got)
 	require.EqualValues(t, 1, got.Version)
-	require.Equal(t, "You write in Go.\n\n3 lines on tea", ann.get(path+"/text?var.language=Go&var.topic=tea").is(http.StatusOK).body)
+	require.Equal(t, "You write in Go.\n\n3 lines on tea",
+		ann.get(path+"/text?var.language=Go&var.topic=tea").is(http.StatusOK).body)
 }
 
 // A text that its values leave empty is one all the same.
@@ -86,7 +99,8 @@ func TestRenderNothing(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	path := "/api/v1/prompts/" + ann.write("Empty", "{{v}}").ID
-	require.JSONEq(t, `{"text":"","version":1}`, ann.do(http.MethodPost, path+"/render", `{"values":{"v":""}}`).is(http.StatusOK).body)
+	require.JSONEq(t, `{"text":"","version":1}`,
+		ann.do(http.MethodPost, path+"/render", `{"values":{"v":""}}`).is(http.StatusOK).body)
 }
 
 // What one request can have rendered is bounded, and so is what it is told.

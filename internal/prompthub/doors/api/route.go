@@ -73,7 +73,8 @@ func (a *api) identify(who access) func(huma.Context, func(huma.Context)) {
 			c.note(ctx, a.Public)
 			d := a.door()
 			d.PublicRead = d.PublicRead || who == visitor
-			c.Caller, err = d.Admit(w, r, doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
+			c.Caller, err = d.Admit(w, r,
+				doors.Need{Users: who == user, Write: httpjson.IsWrite(r), Scope: scope(who, r)})
 		case openapi.IsProbe(ctx.Operation().Path):
 			err = a.Admission.Probe(w, r)
 		default:
@@ -134,7 +135,10 @@ func security(who access, publicRead bool) []map[string][]string {
 // statuses returns those that report an error of a route.
 func statuses(who access, op huma.Operation) []int {
 	// A query with a byte that is no UTF-8 is refused on every route.
-	all := append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, op.Errors...)
+	all := append([]int{
+		http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusServiceUnavailable,
+	}, op.Errors...)
 	if who != open {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity)
 	}

@@ -85,29 +85,46 @@ func TestOpenAPIIsComplete(t *testing.T) {
 		}
 	}
 	for _, route := range []string{
-		"POST /prompts", "GET /prompts", "GET /prompts/{id}", "PUT /prompts/{id}", "PATCH /prompts/{id}", "DELETE /prompts/{id}",
+		"POST /prompts", "GET /prompts", "GET /prompts/{id}", "PUT /prompts/{id}",
+		"PATCH /prompts/{id}", "DELETE /prompts/{id}",
 		"POST /prompts/{id}/render", "GET /prompts/{id}/text", "GET /prompts/{id}/export",
-		"GET /prompts/{id}/files", "PUT /prompts/{id}/files", "GET /prompts/{id}/files/content", "GET /prompts/{id}/archive",
+		"GET /prompts/{id}/files", "PUT /prompts/{id}/files", "GET /prompts/{id}/files/content",
+		"GET /prompts/{id}/archive",
 		"POST /prompts/{id}/restore", "PUT /prompts/{id}/vote", "GET /prompts/{id}/vote", "DELETE /prompts/{id}/vote",
-		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "DELETE /me", "POST /me/restore", "GET /me/export", "POST /import", "GET /me/prompts", "GET /me/votes",
+		"PUT /prompts/{id}/hidden", "DELETE /prompts/{id}/hidden", "GET /moderation/hidden", "GET /me", "DELETE /me",
+		"POST /me/restore", "GET /me/export", "POST /import", "GET /me/prompts", "GET /me/votes",
 		"PUT /prompts/{id}/favorite", "DELETE /prompts/{id}/favorite", "GET /me/favorites",
-		"GET /collections", "POST /collections", "GET /collections/{handle}/{slug}", "PATCH /collections/{handle}/{slug}", "DELETE /collections/{handle}/{slug}",
+		"GET /collections", "POST /collections", "GET /collections/{handle}/{slug}",
+		"PATCH /collections/{handle}/{slug}", "DELETE /collections/{handle}/{slug}",
 		"GET /me/tokens", "POST /me/tokens", "DELETE /me/tokens/{token}",
-		"GET /workspaces", "POST /workspaces", "GET /workspaces/{workspace}", "PATCH /workspaces/{workspace}", "DELETE /workspaces/{workspace}",
-		"POST /workspaces/{workspace}/restore", "GET /workspaces/{workspace}/prompts", "POST /workspaces/{workspace}/copies", "GET /workspaces/{workspace}/members",
-		"PUT /workspaces/{workspace}/members/{kind}/{principal}", "DELETE /workspaces/{workspace}/members/{kind}/{principal}",
-		"GET /workspaces/{workspace}/tokens", "POST /workspaces/{workspace}/tokens", "DELETE /workspaces/{workspace}/tokens/{token}",
-		"PUT /workspaces/{workspace}/rules", "GET /workspaces/{workspace}/proposals", "GET /workspaces/{workspace}/events",
-		"GET /prompts/{id}/proposals", "POST /prompts/{id}/proposals", "GET /prompts/{id}/proposals/{number}", "PUT /prompts/{id}/proposals/{number}",
+		"GET /workspaces", "POST /workspaces", "GET /workspaces/{workspace}", "PATCH /workspaces/{workspace}",
+		"DELETE /workspaces/{workspace}",
+		"POST /workspaces/{workspace}/restore", "GET /workspaces/{workspace}/prompts",
+		"POST /workspaces/{workspace}/copies", "GET /workspaces/{workspace}/members",
+		"PUT /workspaces/{workspace}/members/{kind}/{principal}",
+		"DELETE /workspaces/{workspace}/members/{kind}/{principal}",
+		"GET /workspaces/{workspace}/tokens", "POST /workspaces/{workspace}/tokens",
+		"DELETE /workspaces/{workspace}/tokens/{token}",
+		"PUT /workspaces/{workspace}/rules", "GET /workspaces/{workspace}/proposals",
+		"GET /workspaces/{workspace}/events",
+		"GET /prompts/{id}/proposals", "POST /prompts/{id}/proposals", "GET /prompts/{id}/proposals/{number}",
+		"PUT /prompts/{id}/proposals/{number}",
 		"DELETE /prompts/{id}/proposals/{number}", "POST /prompts/{id}/proposals/{number}/reviews",
-		"POST /invites", "GET /invites", "DELETE /invites/{invite}", "POST /invites/accept", "POST /session", "DELETE /session", "POST /resets", "POST /resets/accept", "POST /logins",
+		"POST /invites", "GET /invites", "DELETE /invites/{invite}", "POST /invites/accept", "POST /session",
+		"DELETE /session", "POST /resets", "POST /resets/accept", "POST /logins",
 		"GET /me/profile", "PUT /me/profile", "PUT /me/password", "GET /users/{handle}", "GET /users/{handle}/prompts",
-		"GET /prompts/{id}/rank", "POST /suggestions", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}", "GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
+		"GET /prompts/{id}/rank", "POST /suggestions", "GET /tags", "PUT /tags/{tag}", "DELETE /tags/{tag}",
+		"GET /health", "GET /ready", "GET /openapi.json", "GET /docs", "GET /docs/{file}",
 		"GET /users/{handle}/prompts/{slug}", "GET /prompts/{id}/versions", "GET /prompts/{id}/versions/{version}",
-		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore", "POST /prompts/{id}/versions/{version}/recall", "GET /prompts/{id}/fetches", "DELETE /prompts/{id}/versions/{version}/recall",
-		"GET /prompts/{id}/versions/{version}/diff/{other}", "GET /prompts/{id}/labels", "PUT /prompts/{id}/labels/{label}",
-		"GET /prompts/{id}/used-by", "POST /prompts/{id}/fork", "GET /prompts/{id}/upstream", "POST /prompts/{id}/upstream/merge",
-		"DELETE /prompts/{id}/labels/{label}", "GET /prompts/{id}/labels/{label}/history", "POST /prompts/{id}/labels/{label}/undo",
+		"DELETE /prompts/{id}/versions/{version}", "POST /prompts/{id}/versions/{version}/restore",
+		"POST /prompts/{id}/versions/{version}/recall", "GET /prompts/{id}/fetches",
+		"DELETE /prompts/{id}/versions/{version}/recall",
+		"GET /prompts/{id}/versions/{version}/diff/{other}", "GET /prompts/{id}/labels",
+		"PUT /prompts/{id}/labels/{label}",
+		"GET /prompts/{id}/used-by", "POST /prompts/{id}/fork", "GET /prompts/{id}/upstream",
+		"POST /prompts/{id}/upstream/merge",
+		"DELETE /prompts/{id}/labels/{label}", "GET /prompts/{id}/labels/{label}/history",
+		"POST /prompts/{id}/labels/{label}/undo",
 	} {
 		require.Contains(t, routes, route)
 		delete(routes, route)
@@ -116,7 +133,8 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	for name, s := range d.Components.Schemas {
 		for property, p := range s.Properties {
 			require.NotEmpty(t, p.Description, "%s.%s", name, property)
-			require.True(t, p.Ref != "" || p.Items != nil || len(p.Examples) > 0 || property == "value", "%s.%s has no example", name, property)
+			require.True(t, p.Ref != "" || p.Items != nil || len(p.Examples) > 0 || property == "value",
+				"%s.%s has no example", name, property)
 		}
 	}
 	for _, name := range []string{"NewPrompt", "PromptDraft", "PromptPatch"} {
@@ -176,7 +194,8 @@ func TestUnknown(t *testing.T) {
 				for i, id := range ids {
 					got := w.on(t).as("Bob").do(r.method, prompts+"/"+id+r.rest, r.body, r.header...)
 					got.problem(r.status)
-					require.Equal(t, r.status == 404 && kind == 1, strings.Contains(got.body, "an id has 26 letters and digits"))
+					require.Equal(t, r.status == 404 && kind == 1,
+						strings.Contains(got.body, "an id has 26 letters and digits"))
 					got.body = requestID.ReplaceAllString(got.body, "")
 					for _, name := range []string{"X-Request-Id", "Date"} {
 						got.header.Del(name)
@@ -235,21 +254,31 @@ func TestIdentity(t *testing.T) {
 	t.Parallel()
 	closed := newWorld(t, func(c *api.Config) { c.PublicRead = false })
 	public := newWorld(t)
-	isOpen := map[string]bool{"/health": true, "/ready": true, "/openapi.json": true, "/docs": true, "/docs/{file}": true}
+	isOpen := map[string]bool{
+		"/health": true, "/ready": true, "/openapi.json": true,
+		"/docs": true, "/docs/{file}": true,
+	}
 	isRead := map[string]bool{
-		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true, "get /prompts/{id}/export": true, "get /prompts/{id}/files": true, "get /prompts/{id}/files/content": true, "get /prompts/{id}/archive": true, "post /prompts/{id}/render": true, "post /suggestions": true, "get /tags": true,
-		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true, "get /prompts/{id}/versions/{version}/diff/{other}": true,
-		"get /prompts/{id}/labels": true, "get /prompts/{id}/labels/{label}/history": true,
-		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true, "get /collections/{handle}/{slug}": true,
+		"get /prompts": true, "get /prompts/{id}": true, "get /prompts/{id}/text": true, "get /prompts/{id}/rank": true,
+		"get /prompts/{id}/export": true, "get /prompts/{id}/files": true, "get /prompts/{id}/files/content": true,
+		"get /prompts/{id}/archive": true, "post /prompts/{id}/render": true,
+		"post /suggestions": true, "get /tags": true,
+		"get /prompts/{id}/versions": true, "get /prompts/{id}/versions/{version}": true,
+		"get /prompts/{id}/versions/{version}/diff/{other}": true,
+		"get /prompts/{id}/labels":                          true, "get /prompts/{id}/labels/{label}/history": true,
+		"get /users/{handle}/prompts/{slug}": true, "get /users/{handle}": true, "get /users/{handle}/prompts": true,
+		"get /collections/{handle}/{slug}": true,
 	}
 	for path, methods := range documentOf(closed).Paths {
 		for method := range methods {
-			real := "/api/v1" + strings.NewReplacer("{id}", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "{tag}", "text", "{version}", "1", "{other}", "2", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.js").Replace(path)
+			real := "/api/v1" + strings.NewReplacer("{id}", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "{tag}", "text", "{version}",
+				"1", "{other}", "2", "{token}", "mfrggzdfmztwq2lk", "{file}", "page.js").Replace(path)
 			t.Run(method+" "+path, func(t *testing.T) {
 				t.Parallel()
 				method := strings.ToUpper(method)
 				bad := []string{"X-Dev-User", "\x7f "}
-				if slices.Contains([]string{"/invites/accept", "/resets/accept", "/logins"}, path) || path == "/session" && method == http.MethodPost {
+				if slices.Contains([]string{"/invites/accept", "/resets/accept", "/logins"}, path) ||
+					path == "/session" && method == http.MethodPost {
 					closed.on(t).as("").do(method, real, "", bad[0], "a", bad[0], "b").problem(401)
 					require.NotEqual(t, 404, closed.on(t).as("").do(method, real, "{}").status)
 					return
@@ -347,7 +376,8 @@ func TestSwaggerUIIsWhatIsPinned(t *testing.T) {
 			t.Skip("Swagger UI is not installed to compare with (npm ci --ignore-scripts --prefix internal/tools/web)")
 		}
 		require.NoError(t, err)
-		require.True(t, string(pinned) == w.get("/api/v1/docs/"+name, "Accept-Encoding", "identity").is(200).body, "%s is not what is pinned: run make swagger", name)
+		require.True(t, string(pinned) == w.get("/api/v1/docs/"+name, "Accept-Encoding", "identity").is(200).body,
+			"%s is not what is pinned: run make swagger", name)
 	}
 }
 
@@ -359,7 +389,8 @@ func TestDocs(t *testing.T) {
 	policy := page.header.Get("Content-Security-Policy")
 	require.Contains(t, policy, "default-src 'none'; script-src 'self'; style-src 'self'")
 	require.NotContains(t, policy, "unsafe")
-	require.NotRegexp(t, `https?://|<style|style=|<script>`, page.body, "the page asks nobody else, and has nothing inline")
+	require.NotRegexp(t, `https?://|<style|style=|<script>`, page.body,
+		"the page asks nobody else, and has nothing inline")
 	files := regexp.MustCompile(`(?:src|href)="(docs/[^"]+)"`).FindAllStringSubmatch(page.body, -1)
 	require.Len(t, files, 4)
 	for _, f := range files {

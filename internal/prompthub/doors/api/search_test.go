@@ -31,7 +31,10 @@ func TestHostileSearches(t *testing.T) {
 		{"200 characters of one word", "q=" + strings.Repeat("a", 200), []string{}},
 		{"many words", "q=" + strings.TrimSuffix(strings.Repeat("p+", 100), "+"), nil},
 		{"a tag of 10,000 characters", "tag=" + strings.Repeat("a", 10_000), nil},
-		{"1,000 tags", "tag=" + strings.Repeat("text,", 1000), []string{"Plain title", "שלום עולם", "C++ and C# on .NET"}},
+		{
+			"1,000 tags", "tag=" + strings.Repeat("text,", 1000),
+			[]string{"Plain title", "שלום עולם", "C++ and C# on .NET"},
+		},
 		{"1,000 different tags", "tag=" + numbered(1000), nil},
 		{"single quote", "q=" + url.QueryEscape("plain' or 'a' eq 'a"), []string{"Plain title"}},
 		{"end of a filter", "q=" + url.QueryEscape("' or PartitionKey ne '"), []string{"C++ and C# on .NET"}},
@@ -57,7 +60,10 @@ func TestHostileSearches(t *testing.T) {
 		{"percent signs", "q=" + url.QueryEscape("%27%25"), nil},
 		{"wild cards", "q=" + url.QueryEscape("*"), nil},
 		{"symbols of words", "q=" + url.QueryEscape("c++ .net"), []string{"C++ and C# on .NET"}},
-		{"white space only", "q=" + "++", []string{"Plain title", "Other words or more", "שלום עולם", "C++ and C# on .NET"}},
+		{
+			"white space only", "q=" + "++",
+			[]string{"Plain title", "Other words or more", "שלום עולם", "C++ and C# on .NET"},
+		},
 		{"a private title", "q=secret", []string{}},
 		{"given twice", "q=plain&q=title", []string{"Plain title"}},
 	}
@@ -94,7 +100,9 @@ func TestSearchInTexts(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	for _, title := range []string{"Needles", "Second", "Third"} {
-		ann.do(http.MethodPost, prompts, fmt.Sprintf(`{"title":%q,"text":"Look for the needle in the haystack.","visibility":"public"}`, title)).is(201)
+		ann.do(http.MethodPost, prompts,
+			fmt.Sprintf(`{"title":%q,"text":"Look for the needle in the haystack.","visibility":"public"}`, title)).is(
+			201)
 	}
 	w.drain()
 	for _, sort := range []string{"newest", "most-liked"} {
@@ -108,10 +116,12 @@ func TestSearchInTexts(t *testing.T) {
 			require.Equal(t, "Look for the needle in the haystack.", p.Snippet)
 			require.Empty(t, p.Text)
 		}
-		rest := ann.do(http.MethodGet, path+"haystack+needle&cursor="+url.QueryEscape(list.NextCursor), "").is(200).list()
+		rest := ann.do(http.MethodGet, path+"haystack+needle&cursor="+url.QueryEscape(list.NextCursor),
+			"").is(200).list()
 		require.Len(t, rest.Items, 1)
 		ann.do(http.MethodGet, path+"haystack+needle&in=title&cursor="+url.QueryEscape(list.NextCursor), "").is(400)
-		require.Equal(t, "title", ann.do(http.MethodGet, path+"needles&verbatim=true", "").is(200).list().Items[0].FoundIn)
+		require.Equal(t, "title", ann.do(http.MethodGet, path+"needles&verbatim=true",
+			"").is(200).list().Items[0].FoundIn)
 		require.Empty(t, ann.do(http.MethodGet, path+"haystack&in=title", "").is(200).list().Items)
 		alone := ann.do(http.MethodGet, path+"needle&in=title", "").is(200).list()
 		require.Len(t, alone.Items, 1)
@@ -127,7 +137,8 @@ func TestSearchWithASlip(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	for _, title := range []string{"Linux terminal", "Terminal of an airport"} {
-		ann.do(http.MethodPost, prompts, fmt.Sprintf(`{"title":%q,"text":"A text.","visibility":"public"}`, title)).is(201)
+		ann.do(http.MethodPost, prompts,
+			fmt.Sprintf(`{"title":%q,"text":"A text.","visibility":"public"}`, title)).is(201)
 	}
 	w.drain()
 	_, err := w.db.CountTags(t.Context())
@@ -138,9 +149,11 @@ func TestSearchWithASlip(t *testing.T) {
 		require.Contains(t, first.body, `"understood":[{"word":"terminl","as":["terminal"],"instead":true}]`)
 		next := ann.do(http.MethodGet, path+fields+"&cursor="+url.QueryEscape(first.list().NextCursor), "").is(200)
 		require.Contains(t, next.body, `"understood":[{"word":"terminl","as":["terminal"],"instead":true}]`)
-		require.ElementsMatch(t, []string{"Linux terminal", "Terminal of an airport"}, append(first.titles(), next.titles()...))
+		require.ElementsMatch(t, []string{"Linux terminal", "Terminal of an airport"},
+			append(first.titles(), next.titles()...))
 	}
 	require.NotContains(t, ann.do(http.MethodGet, path+"&verbatim=true", "").is(200).body, "erminal")
 	require.Contains(t, ann.do(http.MethodGet, prompts+"?q=terminals", "").is(200).body, "Linux terminal", "a plural")
-	require.NotContains(t, ann.do(http.MethodGet, prompts+"?q=terminals&verbatim=true", "").is(200).body, "Linux terminal")
+	require.NotContains(t, ann.do(http.MethodGet, prompts+"?q=terminals&verbatim=true", "").is(200).body,
+		"Linux terminal")
 }

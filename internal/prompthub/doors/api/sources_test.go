@@ -123,7 +123,8 @@ func TestFileThatSaysSomethingElse(t *testing.T) {
 	require.Equal(t, file, back)
 	ann.do(http.MethodPut, prompts+"/"+p.ID+"/labels/staging", `{"version":1}`).is(200)
 	back, _ = ann.export(p.ID, "format=markdown")
-	require.Equal(t, "---\nname: a\ntitle: A\ntags:\n  - text\n  - Mine\nlabels:\n  - production\n  - staging\n---\n\nText.\n", back)
+	require.Equal(t,
+		"---\nname: a\ntitle: A\ntags:\n  - text\n  - Mine\nlabels:\n  - production\n  - staging\n---\n\nText.\n", back)
 	ann.do(http.MethodDelete, prompts+"/"+p.ID+"/labels/staging", "").is(204)
 	back, _ = ann.export(p.ID, "format=markdown")
 	require.Equal(t, file, back)
@@ -151,14 +152,18 @@ func TestAccountMovesFiles(t *testing.T) {
 	require.Equal(t, account, again)
 	var q api.Prompt
 	there.get("/api/v1/users/me/prompts/a").is(200).into(&q)
-	for _, query := range []string{"format=markdown", "format=markdown&version=1", "format=markdown&version=2", "format=skill&version=2"} {
+	for _, query := range []string{
+		"format=markdown", "format=markdown&version=1",
+		"format=markdown&version=2", "format=skill&version=2",
+	} {
 		want, loss := here.export(p.ID, query)
 		got, lost := there.export(q.ID, query)
 		require.Equal(t, want, got)
 		require.Equal(t, loss, lost)
 	}
 
-	forged := strings.Replace(account, base64.StdEncoding.EncodeToString([]byte(file)), base64.StdEncoding.EncodeToString([]byte("Spam.")), 1)
+	forged := strings.Replace(account, base64.StdEncoding.EncodeToString([]byte(file)),
+		base64.StdEncoding.EncodeToString([]byte("Spam.")), 1)
 	require.NotEqual(t, account, forged)
 	forger := newWorld(t).as("Ann")
 	forger.imported(forged, "")
@@ -186,7 +191,8 @@ func TestSyntax(t *testing.T) {
 		require.Equal(t, file, back)
 		require.Empty(t, loss)
 		for syntax, want := range map[string]string{
-			"dollar": `Tell ${a} as {"x": 1}`, "handlebars": `Tell {{a}} as {"x": 1}`, "f-string": `Tell {a} as {{"x": 1}}`,
+			"dollar": `Tell ${a} as {"x": 1}`, "handlebars": `Tell {{a}} as {"x": 1}`,
+			"f-string": `Tell {a} as {{"x": 1}}`,
 		} {
 			back, _ = ann.export(id, "format=fabric&syntax="+syntax)
 			require.Equal(t, want+"\n", back)
@@ -200,13 +206,16 @@ func TestSyntax(t *testing.T) {
 	require.Contains(t, back, `"template": "Tell {{a}} as {\"x\": 1}"`)
 	require.Contains(t, back, `"template_format": "mustache"`)
 
-	back, _ = ann.export(ann.do(http.MethodPost, prompts, `{"title":"D","text":"{{who:you}}"}`).is(201).prompt().ID, "format=dotprompt&syntax=handlebars")
+	back, _ = ann.export(ann.do(http.MethodPost, prompts, `{"title":"D","text":"{{who:you}}"}`).is(201).prompt().ID,
+		"format=dotprompt&syntax=handlebars")
 	require.Contains(t, back, "default:\n    who: you\n")
 	require.Contains(t, back, "\n{{who}}\n")
 
 	dashed := ann.do(http.MethodPost, prompts, `{"title":"E","text":"{{a-b}}"}`).is(201).prompt()
-	require.Equal(t, []string{"query.syntax"}, ann.get(prompts+"/"+dashed.ID+"/export?format=fabric&syntax=jinja").problem(422).locations())
-	require.Equal(t, []string{"query.syntax"}, ann.get(prompts+"/"+dashed.ID+"/export?format=fabric&syntax=perl").problem(422).locations())
+	require.Equal(t, []string{"query.syntax"},
+		ann.get(prompts+"/"+dashed.ID+"/export?format=fabric&syntax=jinja").problem(422).locations())
+	require.Equal(t, []string{"query.syntax"},
+		ann.get(prompts+"/"+dashed.ID+"/export?format=fabric&syntax=perl").problem(422).locations())
 	report, _ = ann.imported(strings.Replace(file, "{a}", "{a!r}", 1), "file=b.json&syntax=mustache")
 	require.Equal(t, "rejected", report[0].Outcome)
 	require.Contains(t, report[0].Reason, "the brace at byte 5")
@@ -222,7 +231,8 @@ func TestFilesGoAlong(t *testing.T) {
 	ann := w.as("Ann")
 	file := "---\nname: a # so\n---\n\nText.\n"
 	source := func(file string) string {
-		return fmt.Sprintf(`"source":{"format":"markdown","file":"a.md","data":%q}`, base64.StdEncoding.EncodeToString([]byte(file)))
+		return fmt.Sprintf(`"source":{"format":"markdown","file":"a.md","data":%q}`,
+			base64.StdEncoding.EncodeToString([]byte(file)))
 	}
 	p := ann.do(http.MethodPost, prompts, `{"name":"a","title":"a","text":"Text.",`+source(file)+`}`).is(201).prompt()
 	back, _ := ann.export(p.ID, "format=markdown")
@@ -233,10 +243,12 @@ func TestFilesGoAlong(t *testing.T) {
 	require.Equal(t, other, back)
 	back, _ = ann.export(p.ID, "format=markdown&version=1")
 	require.Equal(t, file, back)
-	ann.do(http.MethodPut, prompts+"/"+p.ID, `{"title":"a","text":"Third.","visibility":"private",`+source("Spam.")+`}`, "If-Match", "*").is(200)
+	ann.do(http.MethodPut, prompts+"/"+p.ID, `{"title":"a","text":"Third.","visibility":"private",`+source("Spam.")+`}`,
+		"If-Match", "*").is(200)
 	back, _ = ann.export(p.ID, "format=markdown")
 	require.Contains(t, back, "\nThird.\n")
-	ann.do(http.MethodPost, prompts, `{"title":"b","text":"x","source":{"format":"docx","file":"a","data":""}}`).problem(422)
+	ann.do(http.MethodPost, prompts,
+		`{"title":"b","text":"x","source":{"format":"docx","file":"a","data":""}}`).problem(422)
 }
 
 // TestFilesAreCompared: what only the file of a version says is in the difference of two versions,
@@ -253,7 +265,8 @@ func TestFilesAreCompared(t *testing.T) {
 	for _, f := range []string{file("ISC", "Tidy up."), file("ISC", "Tidy."), file("0BSD", "Tidy all.")} {
 		ann.taken(f, "SKILL.md", "update=true")
 	}
-	ann.do("PATCH", one, `{"text":"Tidy more."}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	ann.do("PATCH", one, `{"text":"Tidy more."}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").is(200)
 	ann.taken("---\nname: bare\n---\n\nA text.\n", "bare.md", "")
 
 	license := func(from, to int, a, b string) string {

@@ -24,7 +24,8 @@ func TestCreateAndGet(t *testing.T) {
 	made := ann.do(http.MethodPost, prompts, body).is(201)
 	p := made.prompt()
 	require.Equal(t, api.Prompt{
-		ID: p.ID, AuthorID: w.db.AuthorKey("Ann"), AuthorName: "Ann", Name: "a-title", Slug: "a-title", Title: "A title", Description: "text 🚀", Version: 1, Kind: "text", Text: " \x01 text\r\n\u2028🚀 ",
+		ID: p.ID, AuthorID: w.db.AuthorKey("Ann"), AuthorName: "Ann", Name: "a-title", Slug: "a-title",
+		Title: "A title", Description: "text 🚀", Version: 1, Kind: "text", Text: " \x01 text\r\n\u2028🚀 ",
 		Tags: []string{"development", "text"}, Visibility: "public",
 		CreatedAt: "2026-03-31T23:30:00.000Z", UpdatedAt: "2026-03-31T23:30:00.000Z", Revision: 1, MyVote: "none",
 	}, p)
@@ -44,7 +45,8 @@ func TestCreateAndGet(t *testing.T) {
 
 	private := ann.do(http.MethodPost, prompts, `{"title":"P","text":"T"}`).is(201).prompt()
 	require.Equal(t, "private", private.Visibility)
-	require.Contains(t, ann.do(http.MethodPost, prompts, `{"title":"P","text":"T","tags":null}`).is(201).body, `"tags":[]`)
+	require.Contains(t, ann.do(http.MethodPost, prompts, `{"title":"P","text":"T","tags":null}`).is(201).body,
+		`"tags":[]`)
 	bob.get(prompts + "/" + private.ID).problem(404)
 }
 
@@ -59,8 +61,12 @@ func TestIdempotencyKey(t *testing.T) {
 	require.Equal(t, first.header.Get("ETag"), again.header.Get("ETag"))
 	require.Equal(t, []string{"header.Idempotency-Key"},
 		ann.do(http.MethodPost, prompts, draft("B"), "Idempotency-Key", "k1").problem(422).locations())
-	for _, more := range []string{`"name":"n"`, `"description":"d"`, `"message":"m"`, `"ownTags":["o"]`, `"config":{"a":1}`} {
-		ann.do(http.MethodPost, prompts, strings.Replace(draft("A"), "{", "{"+more+",", 1), "Idempotency-Key", "k1").problem(422)
+	for _, more := range []string{
+		`"name":"n"`, `"description":"d"`, `"message":"m"`,
+		`"ownTags":["o"]`, `"config":{"a":1}`,
+	} {
+		ann.do(http.MethodPost, prompts, strings.Replace(draft("A"), "{", "{"+more+",", 1),
+			"Idempotency-Key", "k1").problem(422)
 	}
 	other := w.as("Bob").do(http.MethodPost, prompts, draft("A"), "Idempotency-Key", "k1").is(201)
 	require.NotEqual(t, first.prompt().ID, other.prompt().ID)
@@ -83,14 +89,18 @@ func TestIdempotencyKeyOutlivesTag(t *testing.T) {
 	require.Equal(t, first.header.Get("ETag"), again.header.Get("ETag"))
 	require.Equal(t, []string{"header.Idempotency-Key"}, with("B", "k1").problem(422).locations())
 
-	require.Equal(t, []string{"body.tags[1]"}, with("A", "k2").problem(422).locations(), "the first request with this key")
-	require.Equal(t, []string{"body.tags[1]"}, ann.do(http.MethodPost, prompts, draft("A", "text", "writing")).problem(422).locations(), "no key")
+	require.Equal(t, []string{"body.tags[1]"}, with("A", "k2").problem(422).locations(),
+		"the first request with this key")
 	require.Equal(t, []string{"body.tags[1]"},
-		w.as("Bob").do(http.MethodPost, prompts, draft("A", "text", "writing"), "Idempotency-Key", "k1").problem(422).locations(), "somebody else's key")
+		ann.do(http.MethodPost, prompts, draft("A", "text", "writing")).problem(422).locations(), "no key")
+	require.Equal(t, []string{"body.tags[1]"},
+		w.as("Bob").do(http.MethodPost, prompts, draft("A", "text", "writing"), "Idempotency-Key",
+			"k1").problem(422).locations(), "somebody else's key")
 	require.Equal(t, []string{"A"}, ann.get(prompts).is(200).titles())
 
 	ann.do(http.MethodDelete, first.header.Get("Location"), "").is(204)
-	require.Equal(t, []string{"body.tags[1]"}, with("A", "k1").problem(422).locations(), "a new prompt would take the place of the deleted one")
+	require.Equal(t, []string{"body.tags[1]"}, with("A", "k1").problem(422).locations(),
+		"a new prompt would take the place of the deleted one")
 }
 
 func TestListByCursorAndLink(t *testing.T) {
@@ -151,10 +161,13 @@ func TestVotes(t *testing.T) {
 	vote := prompts + "/" + older.ID + "/vote"
 	require.JSONEq(t, `{"value":"none","likes":0,"dislikes":0,"score":0}`, bob.get(vote).is(200).body)
 	for range 2 { // a vote is set, not toggled
-		require.JSONEq(t, `{"value":"like","likes":1,"dislikes":0,"score":1}`, bob.do(http.MethodPut, vote, `{"value":"like"}`).is(200).body)
+		require.JSONEq(t, `{"value":"like","likes":1,"dislikes":0,"score":1}`,
+			bob.do(http.MethodPut, vote, `{"value":"like"}`).is(200).body)
 	}
-	require.JSONEq(t, `{"value":"dislike","likes":1,"dislikes":1,"score":0}`, ann.do(http.MethodPut, vote, `{"value":"dislike"}`).is(200).body)
-	require.JSONEq(t, `{"value":"none","likes":1,"dislikes":0,"score":1}`, ann.do(http.MethodDelete, vote, "").is(200).body)
+	require.JSONEq(t, `{"value":"dislike","likes":1,"dislikes":1,"score":0}`,
+		ann.do(http.MethodPut, vote, `{"value":"dislike"}`).is(200).body)
+	require.JSONEq(t, `{"value":"none","likes":1,"dislikes":0,"score":1}`,
+		ann.do(http.MethodDelete, vote, "").is(200).body)
 	w.drain()
 
 	require.Equal(t, []string{"older", "newer"}, bob.get(prompts+"?sort=most-liked").titles(), "the order follows")
@@ -200,7 +213,10 @@ func TestEditConflict(t *testing.T) {
 	late := ann.do(http.MethodPatch, path, `{"title":"Three"}`, "If-Match", `"1-0-0-n"`)
 	require.Equal(t, edited.prompt(), *late.problem(412).Current)
 	require.Equal(t, `"2-1-0-n"`, late.header.Get("ETag"))
-	for _, match := range []string{`garbage`, `""`, `"x-1"`, `"-2"`, `"+2"`, `"2`, `2`, `"1", "3"`, `"99999999999999999999"`} {
+	for _, match := range []string{
+		`garbage`, `""`, `"x-1"`, `"-2"`, `"+2"`, `"2`, `2`,
+		`"1", "3"`, `"99999999999999999999"`,
+	} {
 		ann.do(http.MethodPatch, path, `{"title":"Three"}`, "If-Match", match).problem(412)
 	}
 	revision := 2
@@ -224,7 +240,8 @@ func TestMergePatch(t *testing.T) {
 	ann := w.as("Ann")
 	p := ann.create("One", "text", "image")
 	patch := func(contentType, body string) api.Prompt {
-		return ann.do(http.MethodPatch, prompts+"/"+p.ID, body, "If-Match", "*", "Content-Type", contentType).is(200).prompt()
+		return ann.do(http.MethodPatch, prompts+"/"+p.ID, body, "If-Match", "*", "Content-Type",
+			contentType).is(200).prompt()
 	}
 	got := patch("application/merge-patch+json", `{}`)
 	require.Equal(t, p, got)
@@ -371,15 +388,22 @@ func TestMine(t *testing.T) {
 	require.Equal(t, []string{"A second", "b first", "c third"}, mine("sort=title"))
 	require.Equal(t, []string{"A second"}, mine("visibility=private"))
 	require.Equal(t, []string{"c third", "b first"}, mine("tag=text"))
-	for _, query := range []string{"tag=text,image", "tag=text&tag=image", "tag=&tag=Text&tag=image,,text", "tag=image" + strings.Repeat("&tag=TEXT", 20), "q=thi+c"} {
+	for _, query := range []string{
+		"tag=text,image", "tag=text&tag=image", "tag=&tag=Text&tag=image,,text",
+		"tag=image" + strings.Repeat("&tag=TEXT", 20), "q=thi+c",
+	} {
 		require.Equal(t, []string{"c third"}, mine(query), query)
 	}
 	require.Empty(t, mine("tag=nosuch"))
 	require.Empty(t, mine("q=;"), "a semicolon is a character")
 	require.Len(t, mine("deleted"), 3, "a parameter without a value is not given, as under the Functions host")
 
-	require.JSONEq(t, `{"id":"Ann","authorId":"`+w.db.AuthorKey("Ann")+`","name":"Ann","roles":[],"storage":{"bytes":4130,"prompts":3,"favorites":0,"maxFavorites":5000}}`, ann.get("/api/v1/me").is(200).body)
-	require.JSONEq(t, `{"id":"Root","authorId":"`+w.db.AuthorKey("Root")+`","name":"Root","roles":["admin"],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`, w.admin().get("/api/v1/me").is(200).body)
+	require.JSONEq(t, `{"id":"Ann","authorId":"`+w.db.AuthorKey("Ann")+
+		`","name":"Ann","roles":[],"storage":{"bytes":4130,"prompts":3,"favorites":0,"maxFavorites":5000}}`,
+		ann.get("/api/v1/me").is(200).body)
+	require.JSONEq(t, `{"id":"Root","authorId":"`+w.db.AuthorKey("Root")+
+		`","name":"Root","roles":["admin"],"storage":{"bytes":0,"prompts":0,"favorites":0,"maxFavorites":5000}}`,
+		w.admin().get("/api/v1/me").is(200).body)
 }
 
 // TestOwnTags: words outside the catalog are a prompt's own, for every reader, and no public list
@@ -388,7 +412,8 @@ func TestOwnTags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann, bob := w.as("Ann"), w.as("Bob")
-	p := ann.do(http.MethodPost, prompts, `{"title":"T","text":"x","tags":["text"],"ownTags":[" Küche; später "],"visibility":"public"}`).is(201).prompt()
+	p := ann.do(http.MethodPost, prompts,
+		`{"title":"T","text":"x","tags":["text"],"ownTags":[" Küche; später "],"visibility":"public"}`).is(201).prompt()
 	one := prompts + "/" + p.ID
 	want := []string{"Küche; später"}
 	require.Equal(t, want, p.OwnTags)
@@ -405,7 +430,8 @@ func TestOwnTags(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, patched.OwnTags)
 	require.EqualValues(t, 1, patched.Version, "they are no content")
 	require.Empty(t, ann.do(http.MethodPatch, one, `{"ownTags":null}`, "If-Match", "*").is(200).prompt().OwnTags)
-	require.Equal(t, []string{"body.ownTags[1]"}, ann.do(http.MethodPatch, one, `{"ownTags":["a","text"]}`, "If-Match", "*").problem(422).locations())
+	require.Equal(t, []string{"body.ownTags[1]"},
+		ann.do(http.MethodPatch, one, `{"ownTags":["a","text"]}`, "If-Match", "*").problem(422).locations())
 }
 
 func TestTags(t *testing.T) {
@@ -419,7 +445,10 @@ func TestTags(t *testing.T) {
 	}
 	built := list(ann, "")
 	none := 0
-	require.Equal(t, api.Tag{Tag: "development", DisplayName: "Development", SortOrder: 10, Active: true, Prompts: &none}, built[0])
+	require.Equal(t, api.Tag{
+		Tag: "development", DisplayName: "Development", SortOrder: 10,
+		Active: true, Prompts: &none,
+	}, built[0])
 
 	for _, f := range []func(person) answer{
 		func(p person) answer { return p.do(http.MethodPut, "/api/v1/tags/c++", `{"displayName":"C++"}`) },
@@ -441,7 +470,8 @@ func TestTags(t *testing.T) {
 	require.Equal(t, built, list(ann, ""))
 	require.Equal(t, api.Tag{Tag: "c++", DisplayName: "C++", SortOrder: 1, Prompts: &none}, list(root, "?all=true")[0])
 	ann.do(http.MethodPatch, prompts+"/"+p.ID, `{"title":"Two"}`, "If-Match", "*").is(200)
-	require.Equal(t, []string{"body.tags[0]"}, ann.do(http.MethodPost, prompts, draft("Three", "c++")).problem(422).locations())
+	require.Equal(t, []string{"body.tags[0]"},
+		ann.do(http.MethodPost, prompts, draft("Three", "c++")).problem(422).locations())
 	got = root.do(http.MethodPut, "/api/v1/tags/c++", `{"displayName":"C++","active":false}`).is(200)
 	require.Contains(t, got.body, `"active":false`)
 }

@@ -13,8 +13,10 @@ import (
 
 func (a *api) suggestions() {
 	route(a, reader, huma.Operation{
-		OperationID: "suggest", Method: http.MethodPost, Path: "/suggestions", Tags: []string{"prompts"}, DefaultStatus: http.StatusOK,
-		Summary: "Before a prompt is saved: tags that it could have, and public prompts that are like it", Errors: badBody,
+		OperationID: "suggest", Method: http.MethodPost, Path: "/suggestions", Tags: []string{"prompts"},
+		DefaultStatus: http.StatusOK,
+		Summary:       "Before a prompt is saved: tags that it could have, and public prompts that are like it",
+		Errors:        badBody,
 		Description: "Tags are learned from the words of public prompts once an hour; where there are too few of those, they are the ones that title and text name. " +
 			"Similar prompts are found among the newest 20,000 public ones, up to an hour after they were saved; texts of fewer than 20 words only where they are the same. " +
 			"Nothing is kept, and nothing keeps anybody from saving.",
@@ -70,7 +72,8 @@ func (a *api) suggest(ctx context.Context, c call, in *suggestInput) (*suggestOu
 	if len(in.Body.Tags) > prompt.MaxTags {
 		return nil, fault.New(fault.Invalid, "name fewer tags: no prompt has so many")
 	}
-	found, err := a.Service.Suggest(ctx, c.User, prompt.Draft{Title: in.Body.Title, Text: in.Body.Text, Tags: names(in.Body.Tags)}, itself)
+	found, err := a.Service.Suggest(ctx, c.User,
+		prompt.Draft{Title: in.Body.Title, Text: in.Body.Text, Tags: names(in.Body.Tags)}, itself)
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,15 @@ func (a *api) tokens() {
 		Description: "With their names, scopes and the day of their last use, so that tokens that are no longer used can be revoked.",
 	}, a.listTokens)
 	route(a, user, huma.Operation{
-		OperationID: "create-token", Method: http.MethodPost, Path: "/me/tokens", Tags: []string{"tokens"}, DefaultStatus: http.StatusCreated,
-		Summary: "Make an access token, which this answer alone shows", Errors: badBody,
+		OperationID: "create-token", Method: http.MethodPost, Path: "/me/tokens", Tags: []string{"tokens"},
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Make an access token, which this answer alone shows", Errors: badBody,
 		Description: "A token is for programs: it acts as its owner, as far as its scope goes. Only a hash of its secret is kept, so it cannot be shown again. Needs a caller who signed in, and no access token.",
 	}, a.createToken)
 	route(a, user, huma.Operation{
 		OperationID: "revoke-token", Method: http.MethodDelete, Path: "/me/tokens/{token}", Tags: []string{"tokens"},
-		Summary: "Revoke an access token of mine; admins revoke anybody's. Within ten seconds it is refused everywhere", Errors: []int{http.StatusNotFound},
+		Summary:     "Revoke an access token of mine; admins revoke anybody's. Within ten seconds it is refused everywhere",
+		Errors:      []int{http.StatusNotFound},
 		Description: "Each instance believes a token for at most ten seconds after it last asked. One that is not there any more is answered 404.",
 	}, a.revokeToken)
 }
@@ -54,7 +56,10 @@ func encodeTokens(all []library.Token) *tokensOutput {
 }
 
 func encodeToken(t library.Token) Token {
-	wire := Token{ID: t.ID, Name: t.Name, Scopes: t.Scopes, CreatedAt: httpjson.FormatTime(t.CreatedAt), ExpiresAt: httpjson.FormatTime(t.ExpiresAt)}
+	wire := Token{
+		ID: t.ID, Name: t.Name, Scopes: t.Scopes, CreatedAt: httpjson.FormatTime(t.CreatedAt),
+		ExpiresAt: httpjson.FormatTime(t.ExpiresAt),
+	}
 	if !t.UsedOn.IsZero() {
 		wire.UsedOn = t.UsedOn.UTC().Format(time.DateOnly)
 	}

@@ -28,7 +28,8 @@ func withTokens(c *api.Config) {
 func (p person) token(scopes ...string) api.ShownToken {
 	p.w.t.Helper()
 	var shown api.ShownToken
-	a := p.do(http.MethodPost, "/api/v1/me/tokens", fmt.Sprintf(`{"name":"CI","scopes":["%s"]}`, strings.Join(scopes, `","`))).is(http.StatusCreated)
+	a := p.do(http.MethodPost, "/api/v1/me/tokens",
+		fmt.Sprintf(`{"name":"CI","scopes":["%s"]}`, strings.Join(scopes, `","`))).is(http.StatusCreated)
 	require.Equal(p.w.t, "no-store", a.header.Get("Cache-Control"))
 	a.into(&shown)
 	return shown
@@ -54,10 +55,17 @@ func TestTokenStory(t *testing.T) {
 	_, secret, _ := strings.Cut(strings.TrimPrefix(token.Secret, "ph_"), "_")
 	basic := base64.StdEncoding.EncodeToString([]byte(token.ID + ":" + secret))
 	whole := base64.StdEncoding.EncodeToString([]byte(token.ID + ":" + token.Secret))
-	for _, header := range [][]string{bearerOf(token), {"Authorization", "basic " + basic}, {"Authorization", "Basic " + whole}, {"X-Api-Key", token.Secret}, {"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"}} {
+	for _, header := range [][]string{
+		bearerOf(token),
+		{"Authorization", "basic " + basic},
+		{"Authorization", "Basic " + whole},
+		{"X-Api-Key", token.Secret},
+		{"X-Api-Key", token.Secret, "Authorization", "Bearer x.y.z"},
+	} {
 		nobody.get("/api/v1/me", header...).is(http.StatusOK).into(&me)
 		require.Equal(t, api.Me{
-			ID: "Root", AuthorID: w.db.AuthorKey("Root"), Name: "Root", Roles: []string{}, Scopes: []string{"read", "write"},
+			ID: "Root", AuthorID: w.db.AuthorKey("Root"), Name: "Root", Roles: []string{},
+			Scopes:  []string{"read", "write"},
 			Storage: api.Storage{MaxFavorites: promptdb.MaxFavorites},
 		}, me)
 	}
@@ -140,7 +148,8 @@ func TestTokenRules(t *testing.T) {
 		`{"name":"x"}`: "body.scopes",
 		`{"name":"x","scopes":["read"],"roles":["admin"]}`: "body",
 	} {
-		require.Contains(t, strings.Join(ann.do(http.MethodPost, "/api/v1/me/tokens", body).problem(422).locations(), " "), location, body)
+		require.Contains(t, strings.Join(ann.do(http.MethodPost, "/api/v1/me/tokens", body).problem(422).locations(),
+			" "), location, body)
 	}
 	for range 50 {
 		ann.token("read", "read")
@@ -186,7 +195,8 @@ func TestForgedTokens(t *testing.T) {
 		// not taken for an anonymous caller
 		require.Equal(t, 401, w.as("").get("/api/v1/prompts", header...).status, "%v", header)
 	}
-	require.Contains(t, w.as("").get("/api/v1/me", "Authorization", basic(id+":"+secret[1:])).problem(401).Detail, "the access token is not complete")
+	require.Contains(t, w.as("").get("/api/v1/me", "Authorization", basic(id+":"+secret[1:])).problem(401).Detail,
+		"the access token is not complete")
 	require.Equal(t, before, w.store.count())
 	w.as("").get("/api/v1/me", "Authorization", "Bearer "+other).problem(401)
 	require.Equal(t, before+1, w.store.count())
@@ -263,7 +273,8 @@ func TestPublishScope(t *testing.T) {
 	ann := w.as("Ann")
 	write, publish := ann.token("write"), ann.token("write", "publish")
 	send := func(token api.ShownToken, method, path, body string) int {
-		return w.as("").do(method, "/api/v1/prompts"+path, body, append(bearerOf(token), "If-Match", "*", "Content-Type", "application/json")...).status
+		return w.as("").do(method, "/api/v1/prompts"+path, body,
+			append(bearerOf(token), "If-Match", "*", "Content-Type", "application/json")...).status
 	}
 	private := ann.do(http.MethodPost, "/api/v1/prompts", `{"title":"P","text":"X"}`).is(201).prompt().ID
 	public := ann.create("Public").ID

@@ -62,7 +62,8 @@ func answers[T any](a *api, status int, description string, op huma.Operation) h
 		op.Responses = make(map[string]*huma.Response)
 	}
 	op.Responses[strconv.Itoa(status)] = &huma.Response{
-		Description: description + "; to an access token without the scope read, id and revision alone, as " + knownType,
+		Description: description + "; to an access token without the scope read, id and revision alone, as " +
+			knownType,
 		Content: map[string]*huma.MediaType{
 			jsonType: {Schema: schema(reflect.TypeFor[T]())}, knownType: {Schema: schema(reflect.TypeFor[Known]())},
 		},

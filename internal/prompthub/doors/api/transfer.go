@@ -20,13 +20,20 @@ func (a *api) transfers() {
 		Summary:     "All that I have, as JSON Lines",
 		Description: "Profile, prompts with their versions, files and labels, votes, favorites. The parts, one after another, are one file, which POST /import takes.",
 		Errors:      badQuery,
-		Responses: map[string]*huma.Response{"200": {Description: "A part of the file", Content: map[string]*huma.MediaType{
-			linesType: {Schema: &huma.Schema{Type: huma.TypeString}, Example: `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}`},
-		}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "A part of the file", Content: map[string]*huma.MediaType{
+				linesType: {
+					Schema:  &huma.Schema{Type: huma.TypeString},
+					Example: `{"profile":{"handle":"ann-lee","name":"Ann Lee"}}`,
+				},
+			}},
+		},
 	}, a.exportMe)
 	route(a, user, huma.Operation{
-		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"}, MaxBodyBytes: transfer.MaxFile + 1, // which readBody lets nothing reach
-		Summary: "Take a file in",
+		// which readBody lets nothing reach
+		OperationID: "import", Method: http.MethodPost, Path: "/import", Tags: []string{"me"},
+		MaxBodyBytes: transfer.MaxFile + 1,
+		Summary:      "Take a file in",
 		Description: "One prompt or many, of any format, an archive (ZIP) of such files, or what GET /me/export gave. It has at most 4 MiB and 10,000 entries, its JSON 500,000 elements and members, 50,000 in an entry, and a row of CSV 1,000 fields; each change that it makes counts as a write; one file of a caller is taken in at a time. " +
 			"The answer tells of each entry; where it has next, send the same file again from there. The same file again finds what is there unchanged. " +
 			"A file that is not as its format wants it is read all the same, and the entry has warnings: front matter that is not YAML, a text in Windows-1252, a title or description that is too long and was cut at a word. The file is kept as it is. " +
@@ -57,7 +64,10 @@ func (in *importInput) codePage() (string, error) {
 	}
 	page, err := format.CodePage(in.Encoding)
 	if err != nil {
-		return "", &fault.Error{Kind: fault.Invalid, Text: err.Error(), Fields: []fault.Field{{Name: "query.encoding", Message: err.Error(), Value: in.Encoding}}}
+		return "", &fault.Error{
+			Kind: fault.Invalid, Text: err.Error(),
+			Fields: []fault.Field{{Name: "query.encoding", Message: err.Error(), Value: in.Encoding}},
+		}
 	}
 	return page, nil
 }
@@ -88,10 +98,14 @@ func (a *api) importFile(ctx context.Context, c call, in *importInput) (*importO
 	if err != nil {
 		return nil, err
 	}
-	out := &importOutput{ImportReport{Items: make([]Imported, len(r.Items)), Entries: r.Entries, Skipped: r.Skipped, Warning: r.Warning}}
+	out := &importOutput{ImportReport{
+		Items: make([]Imported, len(r.Items)), Entries: r.Entries,
+		Skipped: r.Skipped, Warning: r.Warning,
+	}}
 	for i, item := range r.Items {
 		out.Body.Items[i] = Imported{
-			Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome), Code: string(item.Code), Reason: item.Reason,
+			Place: item.Place, Name: item.Name, Title: item.Title, ID: string(item.ID), Outcome: string(item.Outcome),
+			Code: string(item.Code), Reason: item.Reason,
 			Loss: item.Loss, Warnings: warned(item.Warnings),
 		}
 	}
@@ -121,5 +135,8 @@ type exportMeOutput struct {
 
 func (a *api) exportMe(ctx context.Context, c call, in *exportMeInput) (*exportMeOutput, error) {
 	file, next, err := transfer.Export(ctx, a.Service, c.User, in.Cursor)
-	return &exportMeOutput{ContentType: linesType, Disposition: "attachment; filename=account.jsonl", Link: nextLink(c, next), Body: file}, err
+	return &exportMeOutput{
+		ContentType: linesType, Disposition: "attachment; filename=account.jsonl",
+		Link: nextLink(c, next), Body: file,
+	}, err
 }

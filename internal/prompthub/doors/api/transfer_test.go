@@ -40,7 +40,8 @@ func (p person) imported(file, query string) (all []api.Imported, requests int) 
 	p.w.t.Helper()
 	for from := 0; ; {
 		var r api.ImportReport
-		p.do(http.MethodPost, fmt.Sprintf("/api/v1/import?from=%d&%s", from, query), file, "Content-Type", "application/octet-stream").is(200).into(&r)
+		p.do(http.MethodPost, fmt.Sprintf("/api/v1/import?from=%d&%s", from, query), file, "Content-Type",
+			"application/octet-stream").is(200).into(&r)
 		all, requests = append(all, r.Items...), requests+1
 		if r.Next == nil {
 			require.Len(p.w.t, all, r.Entries)
@@ -76,7 +77,8 @@ func settledAccount(w *world) {
 	patch := func(p api.Prompt, body string) { ann.do("PATCH", prompts+"/"+p.ID, body, "If-Match", "*").is(200) }
 	p := post(`{"name":"z/last","title":"Last","text":"One {{a}}","message":"first","visibility":"private","tags":["text"],"ownTags":["my own"]}`)
 	for i := range 44 {
-		patch(p, fmt.Sprintf(`{"text":"Version %d","message":"because %d","config":{"n":%d},"labels":["l%d"]}`, i+2, i, i, i%3))
+		patch(p, fmt.Sprintf(`{"text":"Version %d","message":"because %d","config":{"n":%d},"labels":["l%d"]}`, i+2,
+			i, i, i%3))
 		if i == 10 {
 			patch(p, `{"visibility":"public"}`)
 		}
@@ -113,10 +115,12 @@ func settledAccount(w *world) {
 func TestAccountMoves(t *testing.T) {
 	t.Parallel()
 	here, there, elsewhere := newWorld(t), newWorld(t), newWorld(t)
-	secret, err := here.store.Get(t.Context(), promptdb.DefaultTables().SystemState, table.Key{Partition: "author-keys", Row: "secret"})
+	secret, err := here.store.Get(t.Context(), promptdb.DefaultTables().SystemState,
+		table.Key{Partition: "author-keys", Row: "secret"})
 	require.NoError(t, err)
 	secret.ETag = ""
-	_, err = there.store.Write(t.Context(), promptdb.DefaultTables().SystemState, table.Op{Kind: table.Upsert, Row: secret})
+	_, err = there.store.Write(t.Context(), promptdb.DefaultTables().SystemState,
+		table.Op{Kind: table.Upsert, Row: secret})
 	require.NoError(t, err)
 	there = there.instance() // which has not read the one that was there
 	peopled(here)
@@ -143,7 +147,9 @@ func TestAccountMoves(t *testing.T) {
 	for _, line := range report {
 		if line.Outcome == "rejected" {
 			require.Regexp(t, "^Your vote on (First|Second) of Bob$", line.Title)
-			require.Equal(t, "there is no such user: name one by the handle of their profile, or by the key of an author (a_…)", line.Reason)
+			require.Equal(t,
+				"there is no such user: name one by the handle of their profile, or by the key of an author (a_…)",
+				line.Reason)
 		}
 	}
 
@@ -197,7 +203,12 @@ func TestImportStory(t *testing.T) {
 	skill := "---\nname: code-review\ndescription: Reviews.\nmetadata:\n  tags: x\n---\nRead {{diff}}.\n"
 	query := "file=code-review/SKILL.md"
 	report, _ := ann.imported(skill, query+"&dryRun=true")
-	require.Equal(t, []api.Imported{{Place: "line 1", Name: "code-review", Title: "code-review", Outcome: "created", Loss: []string{"extra.metadata"}}}, report)
+	require.Equal(t, []api.Imported{
+		{
+			Place: "line 1", Name: "code-review", Title: "code-review", Outcome: "created",
+			Loss: []string{"extra.metadata"},
+		},
+	}, report)
 	ann.get("/api/v1/users/me/prompts/code-review").problem(404)
 	report, _ = ann.imported(skill, query)
 	require.Equal(t, "created", report[0].Outcome)
@@ -222,7 +233,8 @@ func TestImportOfMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	csv := "act,prompt,for_devs\n" + "Good,Text,TRUE\n" + "No text,,FALSE\n" + "Long," + strings.Repeat("x", 3001) + ",FALSE\n"
+	csv := "act,prompt,for_devs\n" + "Good,Text,TRUE\n" + "No text,,FALSE\n" + "Long," +
+		strings.Repeat("x", 3001) + ",FALSE\n"
 	for i := range 70 {
 		csv += fmt.Sprintf("Row %d,Text %d,FALSE\n", i, i)
 	}
@@ -241,7 +253,8 @@ func TestImportOfMany(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, text := range map[string]string{
-		"dot/greet.prompt": "---\nmodel: x\n---\nHello {{name}}", "patterns/sum/system.md": "Sum up.", "LICENSE": "MIT", "bad.prompt.yml": "a: [",
+		"dot/greet.prompt": "---\nmodel: x\n---\nHello {{name}}", "patterns/sum/system.md": "Sum up.",
+		"LICENSE": "MIT", "bad.prompt.yml": "a: [",
 	} {
 		f, err := z.Create(name)
 		require.NoError(t, err)
@@ -260,13 +273,21 @@ func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	for name, file := range map[string]string{"x.csv": "a,b\n1,2", "x.zip": "PK\x03\x04broken", "x.jsonl": " ", "y.csv": "\n"} {
-		require.Equal(t, 422, ann.do("POST", "/api/v1/import?file="+url.QueryEscape(name), file, "Content-Type", "application/octet-stream").status, name)
+	for name, file := range map[string]string{
+		"x.csv": "a,b\n1,2", "x.zip": "PK\x03\x04broken",
+		"x.jsonl": " ", "y.csv": "\n",
+	} {
+		require.Equal(t, 422, ann.do("POST", "/api/v1/import?file="+url.QueryEscape(name), file, "Content-Type",
+			"application/octet-stream").status, name)
 	}
 	ann.do("POST", "/api/v1/import?file=x.md", "", "Content-Type", "application/octet-stream").problem(400)
-	ann.do("POST", "/api/v1/import?file=x.md", strings.Repeat("x", 4<<20+1), "Content-Type", "application/octet-stream").problem(413)
-	report, _ := ann.imported(`{"profile":{"handle":"A B"}}`+"\n"+`{"voted":{"on":"@a_x/y","value":"like"}}`+"\n"+`{"voted":{"on":"x","value":"like"}}`+"\n"+
-		`{"of":"x","versions":[]}`+"\n"+`{"name":"n","title":"T","tags":[],"visibility":"private","versions":[{"version":500,"text":"x"}]}`+"\n{", "file=a.jsonl")
+	ann.do("POST", "/api/v1/import?file=x.md", strings.Repeat("x", 4<<20+1), "Content-Type",
+		"application/octet-stream").problem(413)
+	report, _ := ann.imported(`{"profile":{"handle":"A B"}}`+"\n"+`{"voted":{"on":"@a_x/y","value":"like"}}`+"\n"+
+		`{"voted":{"on":"x","value":"like"}}`+"\n"+
+		`{"of":"x","versions":[]}`+"\n"+
+		`{"name":"n","title":"T","tags":[],"visibility":"private","versions":[{"version":500,"text":"x"}]}`+"\n{",
+		"file=a.jsonl")
 	require.Equal(t, map[string]int{"rejected": 6}, outcomes(report), report)
 }
 
@@ -277,7 +298,8 @@ func TestLargestImport(t *testing.T) {
 	line := `{"title":"One","text":"Text"}`
 	file := line + strings.Repeat("\n", transfer.MaxFile-len(line))
 	ann.do(http.MethodPost, "/api/v1/import?file=a.jsonl", file, "Content-Type", "application/octet-stream").is(200)
-	refusal := ann.do(http.MethodPost, "/api/v1/import?file=a.jsonl", file+"\n", "Content-Type", "application/octet-stream").problem(413)
+	refusal := ann.do(http.MethodPost, "/api/v1/import?file=a.jsonl", file+"\n", "Content-Type",
+		"application/octet-stream").problem(413)
 	require.Equal(t, "the body is larger than 4096 KiB", refusal.Detail)
 }
 
@@ -288,13 +310,16 @@ func TestImportOfTooMany(t *testing.T) {
 	ann := newWorld(t).as("Ann")
 	ann.profile(`{"handle":"ann-lee"}`)
 	for name, file := range map[string]string{
-		"a.csv": "act,prompt\n" + strings.Repeat("a,b\n", 10_001), "a.jsonl": strings.Repeat("{}\n", 10_001), "account.jsonl": strings.Repeat(`{"profile":{}}`+"\n", 10_001),
+		"a.csv": "act,prompt\n" + strings.Repeat("a,b\n", 10_001), "a.jsonl": strings.Repeat("{}\n", 10_001),
+		"account.jsonl": strings.Repeat(`{"profile":{}}`+"\n", 10_001),
 	} {
-		refusal := ann.do(http.MethodPost, "/api/v1/import?file="+name, file, "Content-Type", "application/octet-stream").problem(422)
+		refusal := ann.do(http.MethodPost, "/api/v1/import?file="+name, file, "Content-Type",
+			"application/octet-stream").problem(422)
 		require.Equal(t, "there are more than 10000 entries in the file: take a part of them", refusal.Detail, name)
 		_, rest, _ := strings.Cut(file, "\n")
 		if name != "a.csv" {
-			ann.do(http.MethodPost, "/api/v1/import?dryRun=true&from=9999&file="+name, rest, "Content-Type", "application/octet-stream").is(200)
+			ann.do(http.MethodPost, "/api/v1/import?dryRun=true&from=9999&file="+name, rest, "Content-Type",
+				"application/octet-stream").is(200)
 		}
 	}
 }

@@ -23,17 +23,20 @@ func (m matrix) marked(v prompt.Visibility) prompt.Prompt {
 	ann := auth.User{ID: "ann", Name: mark}
 	n := fmt.Sprint(m.clock.Now().UnixNano())
 	create := func(d prompt.Draft) library.View {
-		d.Title, d.Description, d.Message, d.Visibility, d.OwnTags = "T "+mark, "About "+mark, "Why "+mark, v, []string{mark}
+		d.Title, d.Description, d.Message, d.Visibility, d.OwnTags = "T "+mark, "About "+mark,
+			"Why "+mark, v, []string{mark}
 		made, _, err := m.config.Service.Create(m.t.Context(), ann, d, "")
 		require.NoError(m.t, err)
 		return made
 	}
 	made := create(prompt.Draft{
 		Name: mark + n, Text: "X {{name:" + mark + "}}", Config: `{"model":"` + mark + `"}`,
-		Variables: []prompt.Variable{{Name: "name", Description: mark}}, Labels: []string{"production", "l-" + strings.ToLower(mark)},
+		Variables: []prompt.Variable{{Name: "name", Description: mark}},
+		Labels:    []string{"production", "l-" + strings.ToLower(mark)},
 	})
 	two := made.Text + " and more " + mark
-	now, err := m.config.Service.Patch(m.t.Context(), ann, made.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
+	now, err := m.config.Service.Patch(m.t.Context(), ann, made.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Text = two })
 	require.NoError(m.t, err)
 	create(prompt.Draft{Name: mark + n + "-user", Text: "@@@langfusePrompt:name=" + made.Name + "|label=latest@@@"})
 	m.clock.Advance(1e9)
@@ -47,7 +50,8 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 	w := newWorld(t, withTokens)
 	m := byAnn(w, openapitest.New(t, w.api), true)
 	ann := w.as("ann")
-	ann.do(http.MethodPut, "/api/v1/me/profile", `{"handle":"ann","name":"`+mark+`","about":"`+mark+`"}`).is(http.StatusOK)
+	ann.do(http.MethodPut, "/api/v1/me/profile", `{"handle":"ann","name":"`+mark+`","about":"`+mark+`"}`).is(
+		http.StatusOK)
 	tokens := map[string]string{}
 	for _, scopes := range [][]string{{"write"}, {"publish"}, {"write", "publish"}, {"read", "write", "publish"}} {
 		tokens[strings.Join(scopes, "+")] = ann.token(scopes...).Secret
@@ -66,7 +70,8 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 					}
 					continue
 				} else if shows {
-					t.Errorf("%s %s with a token of %s on a %s prompt shows what it says: %d %v %s", o.Method, o.Path, scopes, v, a.status, a.header, a.body)
+					t.Errorf("%s %s with a token of %s on a %s prompt shows what it says: %d %v %s", o.Method, o.Path,
+						scopes, v, a.status, a.header, a.body)
 				}
 				if a.status < 300 {
 					through[o.Method+" "+o.Path]++
@@ -90,28 +95,34 @@ func TestAnswersToTokensThatDoNotRead(t *testing.T) {
 	at := "/api/v1/prompts/" + string(p.ID)
 	known := fmt.Sprintf(`{"id":%q,"revision":2}`, p.ID)
 
-	a := w.as("").do(http.MethodPatch, at, `{}`, with("If-Match", "*", "Content-Type", "application/merge-patch+json")...).is(http.StatusOK)
+	a := w.as("").do(http.MethodPatch, at, `{}`,
+		with("If-Match", "*", "Content-Type", "application/merge-patch+json")...).is(http.StatusOK)
 	require.JSONEq(t, known, a.body)
 	require.Equal(t, `"2"`, a.header.Get("ETag"))
-	a = w.as("").do(http.MethodPatch, at, `{"title":"x"}`, with("If-Match", `"999"`, "Content-Type", "application/merge-patch+json")...).is(http.StatusPreconditionFailed)
+	a = w.as("").do(http.MethodPatch, at, `{"title":"x"}`,
+		with("If-Match", `"999"`, "Content-Type", "application/merge-patch+json")...).is(http.StatusPreconditionFailed)
 	require.NotContains(t, a.body, `"current":`)
 	require.Equal(t, `"2"`, a.header.Get("ETag"))
 	require.NotContains(t, a.body, mark)
-	a = w.as("").do(http.MethodPatch, at, `{"message":"x","labels":["y"]}`, with("If-Match", a.header.Get("ETag"), "Content-Type", "application/merge-patch+json")...)
+	a = w.as("").do(http.MethodPatch, at, `{"message":"x","labels":["y"]}`,
+		with("If-Match", a.header.Get("ETag"), "Content-Type", "application/merge-patch+json")...)
 	require.Equal(t, http.StatusOK, a.status, "the ETag serves the next change: %s", a.body)
 
 	a = w.as("").do(http.MethodDelete, at, "", token...).is(http.StatusConflict)
 	require.Contains(t, a.body, library.NeedsRead)
 	require.NotContains(t, a.body, mark)
-	a = w.as("").do(http.MethodPost, "/api/v1/prompts", `{"title":"x","text":"x","name":"`+p.Name+`"}`, token...).is(http.StatusConflict)
+	a = w.as("").do(http.MethodPost, "/api/v1/prompts", `{"title":"x","text":"x","name":"`+p.Name+`"}`,
+		token...).is(http.StatusConflict)
 	require.Contains(t, a.body, prompt.NameTaken, "which follows from what was sent")
 
 	file := `{"name":"` + p.Name + `","title":"x","text":"y"}`
 	for _, query := range []string{"", "&dryRun=true", "&update=true&dryRun=true"} {
-		a = w.as("").do(http.MethodPost, "/api/v1/import?file=a.jsonl"+query, file, with("Content-Type", "application/octet-stream")...).is(http.StatusOK)
+		a = w.as("").do(http.MethodPost, "/api/v1/import?file=a.jsonl"+query, file,
+			with("Content-Type", "application/octet-stream")...).is(http.StatusOK)
 		require.NotContains(t, a.body, p.ID, "import%s", query)
 	}
-	a = w.as("").do(http.MethodPost, "/api/v1/import?file=a.jsonl&update=true", file, with("Content-Type", "application/octet-stream")...).is(http.StatusOK)
+	a = w.as("").do(http.MethodPost, "/api/v1/import?file=a.jsonl&update=true", file,
+		with("Content-Type", "application/octet-stream")...).is(http.StatusOK)
 	require.Contains(t, a.body, p.ID, "what it changed has an id")
 	require.NotContains(t, strings.ReplaceAll(a.body, p.Name, ""), mark)
 }

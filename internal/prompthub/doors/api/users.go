@@ -29,7 +29,8 @@ func (a *api) users() {
 		Description: "By a handle, or by the authorId that prompts show.",
 	}, a.user)
 	route(a, reader, huma.Operation{
-		OperationID: "list-user-prompts", Method: http.MethodGet, Path: "/users/{handle}/prompts", Tags: []string{"users"},
+		OperationID: "list-user-prompts", Method: http.MethodGet, Path: "/users/{handle}/prompts",
+		Tags:    []string{"users"},
 		Summary: "The public prompts of a user, the newest first", Errors: fails(badQuery, http.StatusNotFound),
 		Description: "By a handle, or by the authorId that prompts show.",
 	}, a.userPrompts)
@@ -77,7 +78,8 @@ type profileInput struct {
 }
 
 func (a *api) putProfile(ctx context.Context, c call, in *profileInput) (*changedProfileOutput, error) {
-	u, err := encodeUser(a.Service.PutProfile(ctx, c.User, prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
+	u, err := encodeUser(a.Service.PutProfile(ctx, c.User,
+		prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +111,10 @@ func (a *api) userPrompts(ctx context.Context, c call, in *userPromptsInput) (*f
 		return nil, err
 	}
 	return a.found(ctx, c, in.Fields, in.Limit, func(limit int) (library.Page, error) {
-		return a.Service.ByAuthor(ctx, c.User, library.AuthorSearch{Handle: in.Handle, Tags: tags, Words: words, Titles: in.titles(), Limit: limit, Cursor: in.Cursor})
+		return a.Service.ByAuthor(ctx, c.User,
+			library.AuthorSearch{
+				Handle: in.Handle, Tags: tags, Words: words, Titles: in.titles(),
+				Limit: limit, Cursor: in.Cursor,
+			})
 	})
 }

@@ -30,24 +30,32 @@ func TestProfileStory(t *testing.T) {
 	require.Equal(t, api.User{ID: key, Name: "Ann"}, u)
 	nobody.get("/api/v1/users/" + key).problem(404)
 
-	require.Equal(t, api.User{ID: key, Handle: "ann-lee", Name: "Ann Lee", About: "a\nb"}, ann.profile(`{"handle":"ann-lee","name":" Ann Lee ","about":"a\nb"}`))
+	require.Equal(t, api.User{ID: key, Handle: "ann-lee", Name: "Ann Lee", About: "a\nb"},
+		ann.profile(`{"handle":"ann-lee","name":" Ann Lee ","about":"a\nb"}`))
 	for _, handle := range []string{"ann-lee", key} {
 		nobody.get("/api/v1/users/" + handle).is(200).into(&u)
 		require.Equal(t, api.User{ID: key, Handle: "ann-lee", Name: "Ann Lee", About: "a\nb"}, u)
 	}
-	for _, handle := range []string{strings.Repeat("%20", 300), strings.Repeat("a", 2000), "a_" + strings.Repeat("b", 600)} {
+	for _, handle := range []string{
+		strings.Repeat("%20", 300), strings.Repeat("a", 2000),
+		"a_" + strings.Repeat("b", 600),
+	} {
 		nobody.get("/api/v1/users/" + handle + "/prompts").problem(404)
 		nobody.get("/api/v1/users/" + handle + "/prompts/x").problem(404)
 	}
 	// A handle is chosen once, and stays whoever comes.
 	require.Equal(t, "ann-lee", ann.profile(`{"name":"Ann"}`).Handle)
-	require.Equal(t, []string{"body.handle"}, ann.do("PUT", "/api/v1/me/profile", `{"handle":"other"}`).problem(422).locations())
-	require.Equal(t, []string{"body.handle"}, bob.do("PUT", "/api/v1/me/profile", `{"handle":"ann-lee"}`).problem(422).locations())
+	require.Equal(t, []string{"body.handle"},
+		ann.do("PUT", "/api/v1/me/profile", `{"handle":"other"}`).problem(422).locations())
+	require.Equal(t, []string{"body.handle"},
+		bob.do("PUT", "/api/v1/me/profile", `{"handle":"ann-lee"}`).problem(422).locations())
 	for _, bad := range []string{"me", "admin", "a--b", "-a", "A", "a_b", strings.Repeat("a", 65), "ä"} {
-		require.Equal(t, []string{"body.handle"}, bob.do("PUT", "/api/v1/me/profile", fmt.Sprintf(`{"handle":%q}`, bad)).problem(422).locations(), bad)
+		require.Equal(t, []string{"body.handle"},
+			bob.do("PUT", "/api/v1/me/profile", fmt.Sprintf(`{"handle":%q}`, bad)).problem(422).locations(), bad)
 	}
 	require.Equal(t, []string{"body.name", "body.about"},
-		bob.do("PUT", "/api/v1/me/profile", `{"name":"bob@example.com","about":"`+strings.Repeat("x", 1001)+`"}`).problem(422).locations())
+		bob.do("PUT", "/api/v1/me/profile", `{"name":"bob@example.com","about":"`+strings.Repeat("x", 1001)+
+			`"}`).problem(422).locations())
 	nobody.get("/api/v1/users/me").problem(401)
 	nobody.get("/api/v1/users/x%2Fy").problem(404)
 }

@@ -36,7 +36,8 @@ func (a *api) versions() {
 	}, a.listUses)
 	route(a, user, huma.Operation{
 		OperationID: "delete-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}", Tags: tags,
-		Summary: "Delete a version and take its labels away; its number is used for good; its author may", Errors: []int{403, 404, 409, 422},
+		Summary:     "Delete a version and take its labels away; its number is used for good; its author may",
+		Errors:      []int{403, 404, 409, 422},
 		Description: "Where the prompt holds it, it gets the content of the highest that is left; the only version stays: delete the prompt instead.",
 	}, a.deleteVersion)
 	route(a, user, huma.Operation{
@@ -45,22 +46,26 @@ func (a *api) versions() {
 		Description: "A fetch is an answer to a program: a render, a text, a file, an archive, a version or label by its address, and the same through other doors. Tokens of others have no name here.",
 	}, a.listFetches)
 	route(a, user, huma.Operation{
-		OperationID: "recall-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,
+		OperationID: "recall-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/recall",
+		Tags:    tags,
 		Summary: "Withdraw a version from programs; its author may", Errors: fails(badBody, 403, 404, 409),
 		Description: "Its labels go back to the versions that they were on before, and it gets none again. Without such a version for production, programs get 404. The version itself is 410 with the reason; the history shows it.",
 	}, a.recallVersion)
 	route(a, user, huma.Operation{
-		OperationID: "reinstate-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}/recall", Tags: tags,
+		OperationID: "reinstate-version", Method: http.MethodDelete, Path: "/prompts/{id}/versions/{version}/recall",
+		Tags:    tags,
 		Summary: "Take the recall of a version back; its author may", Errors: []int{403, 404, 422},
 		Description: "Labels that are still where the recall put them go back to the version.",
 	}, a.reinstateVersion)
 	route(a, user, answers[Prompt](a, http.StatusOK, "The prompt as it is now", huma.Operation{
-		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore", Tags: tags, DefaultStatus: http.StatusOK,
+		OperationID: "restore-version", Method: http.MethodPost, Path: "/prompts/{id}/versions/{version}/restore",
+		Tags: tags, DefaultStatus: http.StatusOK,
 		Summary: "Make a new version with the content of an old one; its author may", Errors: []int{403, 404, 422},
 		Description: "The history keeps all versions between.",
 	}), a.restoreVersion)
 	route(a, reader, huma.Operation{
-		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}", Tags: tags,
+		OperationID: "compare-versions", Method: http.MethodGet, Path: "/prompts/{id}/versions/{version}/diff/{other}",
+		Tags:    tags,
 		Summary: "What differs between two versions: word by word as JSON, or as diff -u writes it with Accept: text/plain", Errors: []int{404, 422},
 		Description: "The first number is that of the old one, the second that of the new one. Of files the lines of texts of at most 1 MiB each and 4 MiB together are compared; others are said to differ.",
 		Responses: map[string]*huma.Response{"200": {
@@ -81,7 +86,8 @@ type Which struct {
 // wanted returns the version, and false where none is asked for.
 func (in Which) wanted() (library.WantedVersion, bool, error) {
 	if in.Version > 0 && in.Label != "" {
-		return library.WantedVersion{}, false, openapi.Invalid("query.label", "name a version or a label, not both", in.Label)
+		return library.WantedVersion{}, false,
+			openapi.Invalid("query.label", "name a version or a label, not both", in.Label)
 	}
 	return library.WantedVersion{Number: in.Version, Label: in.Label}, in.Version > 0 || in.Label != "", nil
 }
@@ -111,7 +117,10 @@ func (a *api) listVersions(ctx context.Context, c call, in *versionsInput) (*ver
 	if err != nil {
 		return nil, err
 	}
-	out := &versionsOutput{Link: nextLink(c, h.Next), Body: VersionList{Items: make([]Version, len(h.Items)), NextCursor: h.Next}}
+	out := &versionsOutput{
+		Link: nextLink(c, h.Next),
+		Body: VersionList{Items: make([]Version, len(h.Items)), NextCursor: h.Next},
+	}
 	for i, v := range h.Items {
 		out.Body.Items[i] = a.encodeVersion(h.AuthorID, v)
 		out.Body.Items[i].Labels = labelsOn(h.Labels, v.Number, h.Latest)
@@ -140,7 +149,8 @@ func (a *api) encodeVersion(owner prompt.UserID, v prompt.Version) Version {
 		MadeBy: v.Made.By, MadeAt: madeAt,
 		Recall: recall, Description: description, FileHash: v.FileHash,
 		Kind: kind, Messages: list, Config: config, Variables: declared,
-		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.KeyOf(owner, v.By), CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
+		Version: v.Number, Text: v.Text, Message: v.Message, CreatedBy: a.Service.KeyOf(owner, v.By),
+		CreatedAt: httpjson.FormatTime(v.At), Hash: v.Hash, Labels: []string{},
 	}
 }
 
@@ -198,7 +208,8 @@ func (a *api) listUses(ctx context.Context, c call, in *ByID) (*usesOutput, erro
 	for i, u := range uses {
 		out.Body.Items[i] = Use{ID: string(u.ID), Name: u.Name, Title: u.Title, Version: u.Version}
 		for _, include := range u.Includes {
-			out.Body.Items[i].Includes = append(out.Body.Items[i].Includes, Included{Version: include.Version, Label: include.Label})
+			out.Body.Items[i].Includes = append(out.Body.Items[i].Includes,
+				Included{Version: include.Version, Label: include.Label})
 		}
 	}
 	return out, nil

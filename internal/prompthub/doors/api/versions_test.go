@@ -20,9 +20,11 @@ func TestLibraryStory(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.as("Ann"), w.as("Bob")
 	p := ann.do("POST", prompts, `{"name":"team/review","title":"Code reviewer","text":"Review the code.","visibility":"public","message":"First","labels":["production"]}`).is(201).prompt()
-	require.Equal(t, []any{"team/review", "team-review", "Review the code.", int64(1), "First"}, []any{p.Name, p.Slug, p.Description, p.Version, p.Message})
+	require.Equal(t, []any{"team/review", "team-review", "Review the code.", int64(1), "First"},
+		[]any{p.Name, p.Slug, p.Description, p.Version, p.Message})
 	one := prompts + "/" + p.ID
-	two := ann.do("PATCH", one, `{"text":"Review the code strictly.","message":"Stricter"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200).prompt()
+	two := ann.do("PATCH", one, `{"text":"Review the code strictly.","message":"Stricter"}`, "If-Match", "*",
+		"Content-Type", "application/merge-patch+json").is(200).prompt()
 	require.EqualValues(t, 2, two.Version)
 
 	// By name, slug, label and number, each with an ETag of its own.
@@ -34,8 +36,12 @@ func TestLibraryStory(t *testing.T) {
 	bob.get(mine + "team-review").problem(404)
 	require.EqualValues(t, 1, bob.get(one+"?version=1").is(200).prompt().Version)
 	require.Equal(t, "the prompt has no such version", bob.get(one+"?version=3").problem(404).Detail)
-	for _, path := range []string{one + "?label=nope", one + "/text?label=nope", one + "/export?format=markdown&label=nope", mine + "team-review?label=nope"} {
-		require.Equal(t, "the prompt has no such label; it has latest, production", ann.get(path).problem(404).Detail, path)
+	for _, path := range []string{
+		one + "?label=nope", one + "/text?label=nope",
+		one + "/export?format=markdown&label=nope", mine + "team-review?label=nope",
+	} {
+		require.Equal(t, "the prompt has no such label; it has latest, production",
+			ann.get(path).problem(404).Detail, path)
 	}
 	require.Equal(t, "query.label", ann.get(one + "?version=1&label=production").problem(422).Errors[0].Location)
 
@@ -43,13 +49,15 @@ func TestLibraryStory(t *testing.T) {
 	tag := ann.get(one + "?label=production").is(200).header.Get("ETag")
 	ann.get(one+"?label=production", "If-None-Match", tag).is(304)
 	ann.do("PUT", one+"/labels/production", `{"version":2}`).is(200)
-	require.Equal(t, "Review the code strictly.", ann.get(one+"?label=production", "If-None-Match", tag).is(200).prompt().Text)
+	require.Equal(t, "Review the code strictly.",
+		ann.get(one+"?label=production", "If-None-Match", tag).is(200).prompt().Text)
 
 	// History, difference, back.
 	var versions api.VersionList
 	bob.get(one + "/versions").is(200).into(&versions)
 	require.Len(t, versions.Items, 2)
-	require.Equal(t, []any{int64(2), "Stricter", []string{"latest", "production"}, ""}, []any{versions.Items[0].Version, versions.Items[0].Message, versions.Items[0].Labels, versions.Items[0].Text})
+	require.Equal(t, []any{int64(2), "Stricter", []string{"latest", "production"}, ""},
+		[]any{versions.Items[0].Version, versions.Items[0].Message, versions.Items[0].Labels, versions.Items[0].Text})
 	var first api.VersionList
 	bob.get(one + "/versions?limit=1").is(200).into(&first)
 	var rest api.VersionList
@@ -57,7 +65,14 @@ func TestLibraryStory(t *testing.T) {
 	require.Equal(t, versions.Items, append(first.Items, rest.Items...))
 	var d api.Diff
 	bob.get(one + "/versions/1/diff/2").is(200).into(&d)
-	require.Equal(t, api.Diff{From: 1, To: 2, Runs: []api.Run{{Op: "equal", Text: "Review the code"}, {Op: "insert", Text: " strictly"}, {Op: "equal", Text: "."}}}, d)
+	require.Equal(t, api.Diff{
+		From: 1, To: 2,
+		Runs: []api.Run{
+			{Op: "equal", Text: "Review the code"},
+			{Op: "insert", Text: " strictly"},
+			{Op: "equal", Text: "."},
+		},
+	}, d)
 	require.Contains(t, bob.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body, "-Review the code.\n")
 	ann.do("POST", one+"/labels/production/undo", "").is(204)
 	var moves api.MoveList
@@ -65,18 +80,26 @@ func TestLibraryStory(t *testing.T) {
 	require.Len(t, moves.Items, 2)
 	require.NotEmpty(t, moves.Items[0].UndoneAt)
 	back := ann.do("POST", one+"/versions/1/restore", "").is(200).prompt()
-	require.Equal(t, []any{int64(3), "Review the code.", "Restores version 1"}, []any{back.Version, back.Text, back.Message})
+	require.Equal(t, []any{int64(3), "Review the code.", "Restores version 1"},
+		[]any{back.Version, back.Text, back.Message})
 	ann.do("DELETE", one+"/versions/2", "").is(204)
 	ann.get(one + "/versions/2").problem(404)
 
 	// Names: one prompt each, and the old one goes on leading to it.
-	require.Equal(t, "body.name", ann.do("POST", prompts, `{"name":"team/review","title":"T","text":"x"}`).problem(409).Errors[0].Location)
-	ann.do("PATCH", one, `{"name":"team/strict"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	require.Equal(t, "body.name",
+		ann.do("POST", prompts, `{"name":"team/review","title":"T","text":"x"}`).problem(409).Errors[0].Location)
+	ann.do("PATCH", one, `{"name":"team/strict"}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").is(200)
 	require.Equal(t, p.ID, ann.get(mine+"team%2Freview").is(200).prompt().ID)
 	list := ann.get("/api/v1/me/prompts?name=team%2Fstrict").is(200).list()
 	require.Len(t, list.Items, 1)
-	require.Equal(t, []any{"team/strict", "Review the code.", int64(3)}, []any{list.Items[0].Name, list.Items[0].Excerpt, list.Items[0].Version})
-	for name, message := range map[string]string{"a|b": "remove | from the name", "/a": "use / only between parts of the name, one at a time", "new": "choose another name: this one is reserved"} {
+	require.Equal(t, []any{"team/strict", "Review the code.", int64(3)},
+		[]any{list.Items[0].Name, list.Items[0].Excerpt, list.Items[0].Version})
+	for name, message := range map[string]string{
+		"a|b": "remove | from the name",
+		"/a":  "use / only between parts of the name, one at a time",
+		"new": "choose another name: this one is reserved",
+	} {
 		f := ann.do("POST", prompts, `{"name":"`+name+`","title":"T","text":"x"}`).problem(422).Errors[0]
 		require.Equal(t, []string{"body.name", message}, []string{f.Location, f.Message})
 	}
@@ -85,9 +108,11 @@ func TestLibraryStory(t *testing.T) {
 	number := ann.do("PUT", one+"/labels/3", `{"version":1}`)
 	require.Contains(t, number.body, `"code":"LABEL_IS_NUMBER","detail"`, "NAME@3 is version 3")
 	require.Contains(t, number.problem(422).Errors[0].Message, "add a letter, as in v3")
-	require.Contains(t, ann.do("POST", prompts, `{"title":"T","text":"x","labels":["0"]}`).is(422).body, "LABEL_IS_NUMBER")
+	require.Contains(t, ann.do("POST", prompts, `{"title":"T","text":"x","labels":["0"]}`).is(422).body,
+		"LABEL_IS_NUMBER")
 	ann.do("DELETE", one+"/labels/3", "").problem(404)
-	require.Equal(t, "body.labels[0]", ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
+	require.Equal(t, "body.labels[0]",
+		ann.do("POST", prompts, `{"title":"T","text":"x","labels":["Bad Label"]}`).problem(422).Errors[0].Location)
 }
 
 // TestDescriptionsOfVersions: a changed description is a version, which has it, and the difference
@@ -96,9 +121,12 @@ func TestDescriptionsOfVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	p := ann.do("POST", prompts, `{"title":"Code reviewer","text":"Review the code.","description":"Reviews","visibility":"public"}`).is(201).prompt()
+	p := ann.do("POST", prompts,
+		`{"title":"Code reviewer","text":"Review the code.","description":"Reviews","visibility":"public"}`).is(
+		201).prompt()
 	one := prompts + "/" + p.ID
-	two := ann.do("PATCH", one, `{"description":"Reviews code"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200).prompt()
+	two := ann.do("PATCH", one, `{"description":"Reviews code"}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").is(200).prompt()
 	require.EqualValues(t, 2, two.Version)
 	require.Equal(t, "Reviews", ann.get(one+"?version=1").is(200).prompt().Description)
 	var list [2]api.Version
@@ -111,9 +139,11 @@ func TestDescriptionsOfVersions(t *testing.T) {
 	ann.get(one + "/versions/1/diff/2").is(200).into(&d)
 	require.Equal(t, &api.DescriptionsDiff{From: "Reviews", To: "Reviews code"}, d.Description)
 	require.Equal(t, []api.Run{{Op: "equal", Text: "Review the code."}}, d.Runs)
-	require.Contains(t, ann.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body, "+++ version 2, description\n@@ -1 +1 @@\n-Reviews\n")
+	require.Contains(t, ann.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body,
+		"+++ version 2, description\n@@ -1 +1 @@\n-Reviews\n")
 	long := strings.Repeat("word ", 100)
-	ann.do("PATCH", one, `{"description":"`+long+`"}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+	ann.do("PATCH", one, `{"description":"`+long+`"}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").is(200)
 	require.Equal(t, strings.TrimSpace(long), ann.get(one).is(200).prompt().Description)
 	brief := ann.get("/api/v1/me/prompts").is(200).list().Items[0].Description
 	require.Regexp(t, "^word .*…$", brief)
@@ -134,12 +164,16 @@ func TestIncludes(t *testing.T) {
 	rules := add("rules", "Be polite to {{who}}.")
 	review := add("review", "Review. @@@langfusePrompt:name=rules|version=1@@@")
 	require.Equal(t, "Review. Be polite to Bob.", bob.get(review+"/text?var.who=Bob").is(200).body)
-	require.Equal(t, "Review. Be polite to Bob.", bob.do("POST", review+"/render", `{"values":{"who":"Bob"}}`).is(200).prompt().Text)
+	require.Equal(t, "Review. Be polite to Bob.",
+		bob.do("POST", review+"/render", `{"values":{"who":"Bob"}}`).is(200).prompt().Text)
 	require.Contains(t, bob.get(review).is(200).prompt().Text, "@@@langfusePrompt:name=rules")
 
 	var uses api.UseList
 	ann.get(rules + "/used-by").is(200).into(&uses)
-	require.Equal(t, []api.Use{{ID: review[len(prompts)+1:], Name: "review", Title: "T", Version: 1, Includes: []api.Included{{Version: 1}}}}, uses.Items)
+	require.Equal(t, []api.Use{{
+		ID: review[len(prompts)+1:], Name: "review", Title: "T", Version: 1,
+		Includes: []api.Included{{Version: 1}},
+	}}, uses.Items)
 	bob.get(rules + "/used-by").problem(403)
 	refusal := ann.do("DELETE", rules, "").problem(409)
 	require.Equal(t, `this prompt is included by "review" in version 1; change or delete those first`, refusal.Detail)
@@ -147,11 +181,16 @@ func TestIncludes(t *testing.T) {
 		return ann.do("PATCH", at, `{"text":"`+text+`"}`, "If-Match", "*")
 	}
 	change(rules, "Be strict.").is(200)
-	require.Equal(t, `version 1 of this prompt is included by "review" in version 1; change or delete those first`, ann.do("DELETE", rules+"/versions/1", "").problem(409).Detail)
+	require.Equal(t, `version 1 of this prompt is included by "review" in version 1; change or delete those first`,
+		ann.do("DELETE", rules+"/versions/1", "").problem(409).Detail)
 	ann.do("PUT", rules+"/labels/live", `{"version":2}`).is(200)
 	short := add("short", "@@@langfusePrompt:name=rules|label=live@@@")
-	for _, remove := range []answer{ann.do("DELETE", rules+"/labels/live", ""), ann.do("POST", rules+"/labels/live/undo", "")} {
-		require.Equal(t, `the label live is included by "short" in version 1; change or delete those first`, remove.problem(409).Detail)
+	for _, remove := range []answer{
+		ann.do("DELETE", rules+"/labels/live", ""),
+		ann.do("POST", rules+"/labels/live/undo", ""),
+	} {
+		require.Equal(t, `the label live is included by "short" in version 1; change or delete those first`,
+			remove.problem(409).Detail)
 	}
 	ann.do("PUT", rules+"/labels/live", `{"version":1}`).is(200)
 	ann.do("DELETE", short, "").is(204)
@@ -189,14 +228,18 @@ func TestWhichContent(t *testing.T) {
 	label("1")
 	after := ann.get(one, "If-None-Match", before.header.Get("ETag")).is(200)
 	for _, a := range []answer{after, ann.get(byName).is(200)} {
-		require.Equal(t, []any{"two", int64(2), int64(1)}, []any{a.prompt().Text, a.prompt().Version, a.prompt().Production})
+		require.Equal(t, []any{"two", int64(2), int64(1)},
+			[]any{a.prompt().Text, a.prompt().Version, a.prompt().Production})
 	}
 	ann.do("PATCH", one, `{"title":"New"}`, "If-Match", after.header.Get("ETag")).is(200)
 	require.Equal(t, "one", ann.get(one+"/text").is(200).body)
 	require.Equal(t, "two", ann.get(one+"/text?label=latest").is(200).body)
 	require.Equal(t, "two", ann.get(one+"/text?version=2").is(200).body)
 	w.drain() // lists follow labels by a message
-	for _, list := range []string{prompts + "?sort=newest", prompts + "?q=new", prompts + "?q=two", "/api/v1/me/prompts", prompts + "?fields=text"} {
+	for _, list := range []string{
+		prompts + "?sort=newest", prompts + "?q=new", prompts + "?q=two",
+		"/api/v1/me/prompts", prompts + "?fields=text",
+	} {
 		items := ann.get(list).is(200).list().Items
 		require.Len(t, items, 1, list)
 		require.Equal(t, []int64{2, 1}, []int64{items[0].Version, items[0].Production}, list)
@@ -217,10 +260,16 @@ func TestListsWithTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	p := ann.do("POST", prompts, `{"title":"Text","text":"one {{x}}","config":{"a":1},"variables":[{"name":"x"}],"visibility":"public"}`).is(201).prompt()
+	p := ann.do("POST", prompts,
+		`{"title":"Text","text":"one {{x}}","config":{"a":1},"variables":[{"name":"x"}],"visibility":"public"}`).is(
+		201).prompt()
 	w.clock.Advance(1e6)
-	ann.do("POST", prompts, `{"title":"Chat","messages":[{"role":"user","content":"hi"}],"visibility":"public"}`).is(201)
-	for _, list := range []string{prompts + "?", prompts + "?sort=most-liked&", prompts + "?q=te&", "/api/v1/me/prompts?", "/api/v1/me/prompts?name=text&", "/api/v1/users/" + p.AuthorID + "/prompts?"} {
+	ann.do("POST", prompts, `{"title":"Chat","messages":[{"role":"user","content":"hi"}],"visibility":"public"}`).is(
+		201)
+	for _, list := range []string{
+		prompts + "?", prompts + "?sort=most-liked&", prompts + "?q=te&",
+		"/api/v1/me/prompts?", "/api/v1/me/prompts?name=text&", "/api/v1/users/" + p.AuthorID + "/prompts?",
+	} {
 		for _, it := range ann.get(list).is(200).list().Items {
 			require.Equal(t, map[string]string{"Text": "text", "Chat": "chat"}[it.Title], it.Kind, list)
 			require.Empty(t, []any{it.Text, it.Messages, it.Config, it.Variables}[0], list)
@@ -232,7 +281,8 @@ func TestListsWithTexts(t *testing.T) {
 				require.Equal(t, []api.Message{{Role: "user", Content: "hi"}}, it.Messages, list)
 				continue
 			}
-			require.Equal(t, []any{"one {{x}}", `{"a":1}`, "one {{x}}", 1}, []any{it.Text, string(it.Config), it.Excerpt, len(it.Variables)}, list)
+			require.Equal(t, []any{"one {{x}}", `{"a":1}`, "one {{x}}", 1},
+				[]any{it.Text, string(it.Config), it.Excerpt, len(it.Variables)}, list)
 		}
 		require.Equal(t, []string{"query.limit"}, ann.get(list+"fields=text&limit=21").problem(422).locations(), list)
 	}
@@ -249,10 +299,15 @@ func TestListsOfLongTexts(t *testing.T) {
 	var made []string
 	for i := range 12 {
 		w.clock.Advance(1e6)
-		made = append(made, ann.do("POST", prompts, fmt.Sprintf(`{"title":"Long %d","text":"x","config":%s,"visibility":"public"}`, i, config)).is(201).prompt().ID)
+		made = append(made, ann.do("POST", prompts,
+			fmt.Sprintf(`{"title":"Long %d","text":"x","config":%s,"visibility":"public"}`, i, config)).is(
+			201).prompt().ID)
 	}
 	slices.Reverse(made)
-	for _, list := range []string{prompts + "?", prompts + "?q=long&", "/api/v1/me/prompts?", "/api/v1/users/me/prompts?"} {
+	for _, list := range []string{
+		prompts + "?", prompts + "?q=long&", "/api/v1/me/prompts?",
+		"/api/v1/users/me/prompts?",
+	} {
 		var got []string
 		pages := 0
 		for cursor := ""; pages == 0 || cursor != ""; pages++ {
@@ -312,7 +367,9 @@ func TestDifferenceOfFiles(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	head := `"---\nname: forms\ndescription: Fills forms.\n---\nRun it.\n"`
-	one := prompts + "/" + ann.do("POST", prompts, `{"files":[{"path":"SKILL.md","content":`+head+`},{"path":"a.sh","content":"x\n"},{"path":"logo","base64":"AAE="},{"path":"old.md","content":"old\n"}]}`).is(201).prompt().ID
+	one := prompts + "/" + ann.do("POST", prompts, `{"files":[{"path":"SKILL.md","content":`+head+
+		`},{"path":"a.sh","content":"x\n"},{"path":"logo","base64":"AAE="},{"path":"old.md","content":"old\n"}]}`).is(
+		201).prompt().ID
 	ann.do("PUT", one+"/files", `{"files":[{"path":"SKILL.md","content":`+strings.Replace(head, "Run it", "Read it", 1)+`},{"path":"a.sh","content":"x\n","executable":true},{"path":"logo","base64":"AAI="},{"path":"new.md","content":"new\n"}]}`, "If-Match", "*").is(200)
 	var d api.Diff
 	ann.get(one + "/versions/1/diff/2").is(200).into(&d)
@@ -322,12 +379,20 @@ func TestDifferenceOfFiles(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"SKILL.md changed true true @@ -2,4 +2,4 @@\n name: forms\n description: Fills forms.\n ---\n-Run it.\n+Read it.\n",
-		"a.sh mode true true ", "logo changed true true ", "new.md added false true @@ -0,0 +1 @@\n+new\n", "old.md removed true false @@ -1 +0,0 @@\n-old\n",
+		"a.sh mode true true ", "logo changed true true ", "new.md added false true @@ -0,0 +1 @@\n+new\n",
+		"old.md removed true false @@ -1 +0,0 @@\n-old\n",
 	}, told)
-	require.Equal(t, api.FileVersion{SHA256: "73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac", Size: 2, Executable: true}, *d.Files[1].To)
+	require.Equal(t, api.FileVersion{
+		SHA256: "73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac",
+		Size:   2, Executable: true,
+	}, *d.Files[1].To)
 	text := ann.get(one+"/versions/1/diff/2", "Accept", "text/plain").is(200).body
 	require.Equal(t, 1, strings.Count(text, "-Run it.\n"), "SKILL.md says what text and description say: %s", text)
-	for _, part := range []string{"old mode 100644\nnew mode 100755\n", "Binary files a/logo and b/logo differ\n", "new file mode 100644\n--- /dev/null\n+++ b/new.md\n", "deleted file mode 100644\n--- a/old.md\n+++ /dev/null\n"} {
+	for _, part := range []string{
+		"old mode 100644\nnew mode 100755\n", "Binary files a/logo and b/logo differ\n",
+		"new file mode 100644\n--- /dev/null\n+++ b/new.md\n",
+		"deleted file mode 100644\n--- a/old.md\n+++ /dev/null\n",
+	} {
 		require.Contains(t, text, part)
 	}
 }
@@ -337,10 +402,13 @@ func TestRecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann, bob := w.as("Ann"), w.as("Bob")
-	p := ann.do("POST", prompts, `{"name":"review","title":"Reviewer","text":"one","visibility":"public","labels":["production"]}`).is(201).prompt()
+	p := ann.do("POST", prompts,
+		`{"name":"review","title":"Reviewer","text":"one","visibility":"public","labels":["production"]}`).is(
+		201).prompt()
 	one := prompts + "/" + p.ID
 	save := func(text, more string) {
-		ann.do("PATCH", one, `{"text":"`+text+`"`+more+`}`, "If-Match", "*", "Content-Type", "application/merge-patch+json").is(200)
+		ann.do("PATCH", one, `{"text":"`+text+`"`+more+`}`, "If-Match", "*", "Content-Type",
+			"application/merge-patch+json").is(200)
 	}
 	save("two", `,"labels":["production","staging"]`)
 	save("three", `,"labels":["production"]`)
@@ -364,7 +432,8 @@ func TestRecall(t *testing.T) {
 	bob.do("POST", one+"/versions/3/recall", `{"reason":"x"}`).problem(403)
 	bob.do("DELETE", one+"/versions/3/recall", "").problem(403)
 	for _, reason := range []string{"", " ", strings.Repeat("x", 501), `\u0000`, `\u200b`, `\u202eabc`} {
-		require.Equal(t, "body.reason", ann.do("POST", one+"/versions/3/recall", `{"reason":"`+reason+`"}`).problem(422).Errors[0].Location)
+		require.Equal(t, "body.reason",
+			ann.do("POST", one+"/versions/3/recall", `{"reason":"`+reason+`"}`).problem(422).Errors[0].Location)
 	}
 	ann.do("POST", one+"/versions/4/recall", `{"reason":"x"}`).problem(404)
 	ann.do("DELETE", one+"/versions/4/recall", "").problem(404)
@@ -375,21 +444,25 @@ func TestRecall(t *testing.T) {
 	ann.do("POST", one+"/versions/3/recall", `{"reason":"Deletes files"}`).is(204)
 	require.Equal(t, "two", text())
 	require.Equal(t, map[string]int64{"latest": 3, "production": 2, "staging": 2}, labels())
-	require.EqualValues(t, "VERSION_RECALLED", ann.do("POST", one+"/versions/3/recall", `{"reason":"again"}`).problem(409).Code)
+	require.EqualValues(t, "VERSION_RECALLED",
+		ann.do("POST", one+"/versions/3/recall", `{"reason":"again"}`).problem(409).Code)
 	require.Equal(t, "two", bob.get(one+"?label=latest").is(200).prompt().Text)
 	for _, path := range []string{"?version=3", "/text?version=3", "/archive?version=3", "/files?version=3"} {
 		gone := bob.get(one + path).problem(410)
-		require.Equal(t, []any{"VERSION_RECALLED", "version 3 was recalled: Deletes files"}, []any{gone.Code, gone.Detail}, path)
+		require.Equal(t, []any{"VERSION_RECALLED", "version 3 was recalled: Deletes files"},
+			[]any{gone.Code, gone.Detail}, path)
 	}
 	for _, caller := range []string{"Ann", "Bob"} {
 		require.Contains(t, w.as(caller).get(one+"/export?format=skill").is(200).body, "two")
 	}
 	bob.get(one + "/export?format=skill&version=3").problem(410)
-	require.EqualValues(t, "VERSION_RECALLED", ann.do("PUT", one+"/labels/production", `{"version":3}`).problem(409).Code)
+	require.EqualValues(t, "VERSION_RECALLED",
+		ann.do("PUT", one+"/labels/production", `{"version":3}`).problem(409).Code)
 	require.EqualValues(t, "VERSION_RECALLED", ann.do("POST", one+"/labels/production/undo", "").problem(409).Code)
 	var versions api.VersionList
 	bob.get(one + "/versions").is(200).into(&versions)
-	require.Equal(t, []any{"Deletes files", versions.Items[0].CreatedBy}, []any{versions.Items[0].Recall.Reason, versions.Items[0].Recall.By})
+	require.Equal(t, []any{"Deletes files", versions.Items[0].CreatedBy},
+		[]any{versions.Items[0].Recall.Reason, versions.Items[0].Recall.By})
 	require.Nil(t, versions.Items[1].Recall)
 	var v api.Version
 	bob.get(one + "/versions/3").is(200).into(&v)

@@ -18,8 +18,9 @@ import (
 func (a *api) workspaces() {
 	tags := []string{"workspaces"}
 	route(a, user, huma.Operation{
-		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Make a workspace, whose first administrator is the caller", Errors: badBody,
+		OperationID: "create-workspace", Method: http.MethodPost, Path: "/workspaces", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Make a workspace, whose first administrator is the caller", Errors: badBody,
 		Description: "A workspace owns prompts as a user does, and its members share them. Its handle is one of those that users have too; it is chosen once and never given to another. Needs a caller who signed in, and no access token; where the service is set so (WORKSPACES=admins), an admin of the service.",
 	}, a.createWorkspace)
 	route(a, user, huma.Operation{
@@ -36,7 +37,9 @@ func (a *api) workspaces() {
 		OperationID: "patch-workspace", Method: http.MethodPatch, Path: "/workspaces/{workspace}", Tags: tags,
 		Summary: "Change name and note of a workspace; its administrators may", Errors: fails(badBody, 404, 412, 428),
 		Description: "Members that are absent stay as they are. The handle stays.",
-		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "WorkspacePatch"}}}},
+		RequestBody: &huma.RequestBody{
+			Content: map[string]*huma.MediaType{mergeType: {Schema: &huma.Schema{Ref: schemas + "WorkspacePatch"}}},
+		},
 	}, a.patchWorkspace)
 	route(a, user, huma.Operation{
 		OperationID: "delete-workspace", Method: http.MethodDelete, Path: "/workspaces/{workspace}", Tags: tags,
@@ -44,12 +47,14 @@ func (a *api) workspaces() {
 		Description: "Its members and access tokens have no rights from then on. After 30 days all of it is erased; the handle stays taken. One with public prompts is not deleted.",
 	}, a.deleteWorkspace)
 	route(a, user, huma.Operation{
-		OperationID: "restore-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/restore", Tags: tags, DefaultStatus: http.StatusOK,
-		Summary: "Undo the deletion of a workspace; its administrators may", Errors: []int{404},
+		OperationID: "restore-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/restore", Tags: tags,
+		DefaultStatus: http.StatusOK,
+		Summary:       "Undo the deletion of a workspace; its administrators may", Errors: []int{404},
 		Description: "It has its members, tokens and prompts again.",
 	}, a.restoreWorkspace)
 	route(a, user, huma.Operation{
-		OperationID: "list-workspace-prompts", Method: http.MethodGet, Path: "/workspaces/{workspace}/prompts", Tags: tags,
+		OperationID: "list-workspace-prompts", Method: http.MethodGet,
+		Path: "/workspaces/{workspace}/prompts", Tags: tags,
 		Summary: "The prompts of a workspace, private ones too; its members may", Errors: fails(badQuery, 404),
 		Description: "As GET /me/prompts lists the caller's own. Each is read and changed under /prompts/{id}, as far as the role of the caller goes; with the role author a private one, with publisher a public one too.",
 	}, a.workspacePrompts)
@@ -58,12 +63,15 @@ func (a *api) workspaces() {
 		return &huma.Response{Description: description, Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
 	}
 	route(a, user, huma.Operation{
-		OperationID: "copy-into-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/copies", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Copy a prompt into a workspace, with its versions, labels and files; its authors may", Errors: fails(badBody, 404, 409),
-		Description: "A prompt of the caller's own, or of a workspace of which they are a member; another one is forked. The copy is private, has the name, and numbers its versions as the prompt does. A label that a rule of the workspace keeps for proposals is left out, and loss says so. What the text includes must be in the workspace before. The prompt itself stays.",
+		OperationID: "copy-into-workspace", Method: http.MethodPost, Path: "/workspaces/{workspace}/copies", Tags: tags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Copy a prompt into a workspace, with its versions, labels and files; its authors may",
+		Errors:        fails(badBody, 404, 409),
+		Description:   "A prompt of the caller's own, or of a workspace of which they are a member; another one is forked. The copy is private, has the name, and numbers its versions as the prompt does. A label that a rule of the workspace keeps for proposals is left out, and loss says so. What the text includes must be in the workspace before. The prompt itself stays.",
 		Responses: map[string]*huma.Response{
 			"200": copied("The copy that was made before"), "201": copied("The copy"),
-			"202": copied("The copy as far as it was made: one request makes at most 50 changes, and the same again goes on"),
+			"202": copied(
+				"The copy as far as it was made: one request makes at most 50 changes, and the same again goes on"),
 		},
 	}, a.copyInto)
 	route(a, user, huma.Operation{
@@ -72,27 +80,35 @@ func (a *api) workspaces() {
 		Description: "A person is named by the authorId, everybody in a group or role of the directory by its name. The groups of a caller are those of the claim that the service reads: for programs as long as their token is valid; in a browser for an hour where the provider gives refresh tokens, else for eight. What somebody did as one of a group (an approval, an invitation) counts as long as the group is a member. Access tokens of persons have the role that the person has by name.",
 	}, a.listMembers)
 	route(a, user, huma.Operation{
-		OperationID: "put-member", Method: http.MethodPut, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,
-		Summary: "Make somebody a member of a workspace, or give a member another role; its administrators may", Errors: fails(badBody, 404, 409),
+		OperationID: "put-member", Method: http.MethodPut, Path: "/workspaces/{workspace}/members/{kind}/{principal}",
+		Tags:        tags,
+		Summary:     "Make somebody a member of a workspace, or give a member another role; its administrators may",
+		Errors:      fails(badBody, 404, 409),
 		Description: "At most 500 people and 50 groups and roles of the directory; a person is a member of at most 100 workspaces. A person named in several ways has the highest role. The last administrator who is named as a person stays one. Within ten seconds every instance knows. An admin of the service may make themselves (me) administrator of a workspace that has none.",
 	}, a.putMember)
 	route(a, user, huma.Operation{
-		OperationID: "remove-member", Method: http.MethodDelete, Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,
+		OperationID: "remove-member", Method: http.MethodDelete,
+		Path: "/workspaces/{workspace}/members/{kind}/{principal}", Tags: tags,
 		Summary: "End a membership; administrators may, and everybody their own", Errors: []int{404, 409},
 		Description: "It does nothing where there is none. Within ten seconds no instance lets them in.",
 	}, a.removeMember)
 	route(a, user, huma.Operation{
-		OperationID: "list-workspace-tokens", Method: http.MethodGet, Path: "/workspaces/{workspace}/tokens", Tags: tags,
-		Summary: "The access tokens of a workspace, the newest first, without their secrets; its administrators may", Errors: []int{404},
+		OperationID: "list-workspace-tokens", Method: http.MethodGet,
+		Path: "/workspaces/{workspace}/tokens", Tags: tags,
+		Summary:     "The access tokens of a workspace, the newest first, without their secrets; its administrators may",
+		Errors:      []int{404},
 		Description: "They belong to the workspace: they outlive the membership of who made them, and end with it.",
 	}, a.workspaceTokens)
 	route(a, user, huma.Operation{
-		OperationID: "create-workspace-token", Method: http.MethodPost, Path: "/workspaces/{workspace}/tokens", Tags: tags, DefaultStatus: http.StatusCreated,
-		Summary: "Make an access token of a workspace, which this answer alone shows; its administrators may", Errors: fails(badBody, 404),
+		OperationID: "create-workspace-token", Method: http.MethodPost, Path: "/workspaces/{workspace}/tokens",
+		Tags: tags, DefaultStatus: http.StatusCreated,
+		Summary:     "Make an access token of a workspace, which this answer alone shows; its administrators may",
+		Errors:      fails(badBody, 404),
 		Description: "Every door takes it in the place of one of a person: it acts as the workspace, as far as its scopes go. It manages nothing and has no votes.",
 	}, a.createWorkspaceToken)
 	route(a, user, huma.Operation{
-		OperationID: "revoke-workspace-token", Method: http.MethodDelete, Path: "/workspaces/{workspace}/tokens/{token}", Tags: tags,
+		OperationID: "revoke-workspace-token", Method: http.MethodDelete,
+		Path: "/workspaces/{workspace}/tokens/{token}", Tags: tags,
 		Summary: "Revoke an access token of a workspace; its administrators may", Errors: []int{404},
 		Description: "Within ten seconds it is refused everywhere.",
 	}, a.revokeWorkspaceToken)
@@ -185,8 +201,10 @@ func (a *api) encodeWorkspace(w library.Workspace) Workspace {
 		rules[i] = AnsweredRule{Label: r.Label, Names: r.Names, Approvals: r.Approvals, Authors: r.Authors}
 	}
 	return Workspace{
-		Rules: rules, ID: string(w.ID), AuthorID: a.Service.AuthorKey(w.ID), Handle: w.Handle, Name: w.Name, About: w.About, Role: string(w.Role),
-		Rights: library.Rights(w.Role), CreatedBy: string(w.CreatedBy), CreatedAt: httpjson.FormatTime(w.CreatedAt), Revision: w.Revision,
+		Rules: rules, ID: string(w.ID), AuthorID: a.Service.AuthorKey(w.ID), Handle: w.Handle, Name: w.Name,
+		About: w.About, Role: string(w.Role),
+		Rights: library.Rights(w.Role), CreatedBy: string(w.CreatedBy),
+		CreatedAt: httpjson.FormatTime(w.CreatedAt), Revision: w.Revision,
 	}
 }
 
@@ -195,7 +213,8 @@ type newWorkspaceInput struct {
 }
 
 func (a *api) createWorkspace(ctx context.Context, c call, in *newWorkspaceInput) (*workspaceOutput, error) {
-	return a.workspace(a.Service.CreateWorkspace(ctx, c.User, prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
+	return a.workspace(a.Service.CreateWorkspace(ctx, c.User,
+		prompt.Profile{Handle: in.Body.Handle, Name: in.Body.Name, About: in.Body.About}))
 }
 
 type workspacesOutput struct {
@@ -228,7 +247,8 @@ func (a *api) patchWorkspace(ctx context.Context, c call, in *workspacePatchInpu
 		}
 		return nil, errNoWorkspaceMatch()
 	}
-	return a.workspace(a.Service.EditWorkspace(ctx, c.User, in.Workspace, match(in.IfMatch), in.Body.Name, in.Body.About))
+	return a.workspace(a.Service.EditWorkspace(ctx, c.User, in.Workspace, match(in.IfMatch),
+		in.Body.Name, in.Body.About))
 }
 
 func (a *api) deleteWorkspace(ctx context.Context, c call, in *InWorkspace) (*struct{}, error) {
@@ -290,7 +310,10 @@ func (a *api) copyInto(ctx context.Context, c call, in *copyInput) (*copyOutput,
 	if err != nil {
 		return nil, err
 	}
-	out := &copyOutput{Status: http.StatusOK, Location: Prefix + "/prompts/" + string(made.ID), ETag: etag(made.View), Body: a.encode(made.View)}
+	out := &copyOutput{
+		Status: http.StatusOK, Location: Prefix + "/prompts/" + string(made.ID),
+		ETag: etag(made.View), Body: a.encode(made.View),
+	}
 	out.Body.Loss = made.Loss
 	switch {
 	case made.More:
@@ -317,7 +340,10 @@ func (a *api) listMembers(ctx context.Context, c call, in *membersInput) (*membe
 	if err != nil {
 		return nil, err
 	}
-	out := &membersOutput{Link: nextLink(c, next), Body: MemberList{Items: make([]Member, len(members)), NextCursor: next}}
+	out := &membersOutput{
+		Link: nextLink(c, next),
+		Body: MemberList{Items: make([]Member, len(members)), NextCursor: next},
+	}
 	for i, m := range members {
 		out.Body.Items[i] = encodeMember(m)
 	}
@@ -348,7 +374,8 @@ type memberOutput struct {
 }
 
 func (a *api) putMember(ctx context.Context, c call, in *putMemberInput) (*memberOutput, error) {
-	m, err := a.Service.PutMember(ctx, c.User, in.Workspace, prompt.MemberKind(in.Kind), in.Principal, prompt.Role(in.Body.Role))
+	m, err := a.Service.PutMember(ctx, c.User, in.Workspace, prompt.MemberKind(in.Kind),
+		in.Principal, prompt.Role(in.Body.Role))
 	if err != nil {
 		return nil, err
 	}

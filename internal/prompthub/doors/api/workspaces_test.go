@@ -25,7 +25,8 @@ func staffed(t *testing.T, w *world, handle string) library.Workspace {
 	for _, role := range prompt.Roles() {
 		w.config.Service.LearnAuthorKeys(ctx)
 		w.as(string(role)).create("Mine") // makes the handle
-		_, err := w.config.Service.PutMember(ctx, ann, handle, prompt.Person, w.config.Service.AuthorKey(prompt.UserID(role)), role)
+		_, err := w.config.Service.PutMember(ctx, ann, handle, prompt.Person,
+			w.config.Service.AuthorKey(prompt.UserID(role)), role)
 		require.NoError(t, err)
 	}
 	return made
@@ -44,7 +45,10 @@ type actor struct {
 func actors(t *testing.T, w *world, handle string) []actor {
 	all := []actor{{name: "an outsider", header: []string{"X-Dev-User", "out"}}}
 	for _, role := range prompt.Roles() {
-		all = append(all, actor{name: "the " + string(role), header: []string{"X-Dev-User", string(role)}, rights: library.Rights(role)})
+		all = append(all, actor{
+			name: "the " + string(role), header: []string{"X-Dev-User", string(role)},
+			rights: library.Rights(role),
+		})
 	}
 	bearer := func(text string) []string { return []string{"Authorization", "Bearer " + text} }
 	for n := 1; n <= len(auth.Scopes()); n++ {
@@ -54,9 +58,12 @@ func actors(t *testing.T, w *world, handle string) []actor {
 		require.NoError(t, err)
 		all = append(all, actor{fmt.Sprint("a token of the workspace for ", scopes), bearer(text), scopes, true})
 		for _, role := range []prompt.Role{prompt.RoleReader, prompt.RoleAdministrator} {
-			_, text, err := w.config.Service.CreateToken(t.Context(), auth.User{ID: string(role), Name: string(role)}, d)
+			_, text, err := w.config.Service.CreateToken(t.Context(),
+				auth.User{ID: string(role), Name: string(role)}, d)
 			require.NoError(t, err)
-			both := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return !slices.Contains(library.Rights(role), s) })
+			both := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
+				return !slices.Contains(library.Rights(role), s)
+			})
 			all = append(all, actor{fmt.Sprintf("a token of the %s for %v", role, scopes), bearer(text), both, false})
 		}
 	}
@@ -69,7 +76,10 @@ var personal = []string{"set-vote", "get-vote", "delete-vote", "set-favorite", "
 
 // rightsFirst are operations that look at the rights before they look whether the prompt is
 // deleted, of which members may know.
-var rightsFirst = []string{"delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version", "delete-label", "undo-label", "set-label"}
+var rightsFirst = []string{
+	"delete-prompt", "restore-prompt", "delete-version", "recall-version", "reinstate-version",
+	"delete-label", "undo-label", "set-label",
+}
 
 // expected returns the status of an operation of an actor on a prompt of a workspace.
 func (a actor) expected(o openapitest.Operation, id string, target int) string {
@@ -91,7 +101,10 @@ func (a actor) expected(o openapitest.Operation, id string, target int) string {
 		return stranger
 	case isToken && slices.ContainsFunc(needs[:1], func(s string) bool { return !strings.Contains(a.name, s) }):
 		return "403" // the door looks at it before it looks for the prompt
-	case contains(rightsFirst, id) && lacks && (targets[target] != "unknown" || isToken && slices.ContainsFunc(needs, func(s string) bool { return !strings.Contains(a.name, s) })):
+	case contains(rightsFirst, id) && lacks &&
+		(targets[target] != "unknown" || isToken && slices.ContainsFunc(needs, func(s string) bool {
+			return !strings.Contains(a.name, s)
+		})):
 		return "403"
 	case contains(personal, id) && !a.token:
 		return stranger
@@ -111,10 +124,15 @@ func TestWorkspaceMatrix(t *testing.T) {
 	w := newWorld(t, withTokens)
 	made := staffed(t, w, "billing")
 	c := openapitest.New(t, w.api)
-	m := matrix{w, c, true, auth.User{ID: string(made.ID), Name: "Billing", Grant: &auth.Grant{Scopes: auth.Scopes(), By: "a_x"}}, "billing", new(int)}
+	m := matrix{w, c, true, auth.User{
+		ID: string(made.ID), Name: "Billing",
+		Grant: &auth.Grant{Scopes: auth.Scopes(), By: "a_x"},
+	}, "billing", new(int)}
 	cells, all := 0, actors(t, w, "billing")
 	for _, o := range c.Operations() {
-		if id := c.At(o.Pointer)["operationId"].(string); !strings.Contains(o.Path, "/proposals") && !strings.Contains(o.Path, "/collections/") && (strings.Contains(o.Path, "{id}") || strings.Contains(o.Path, "{slug}")) {
+		if id := c.At(o.Pointer)["operationId"].(string); !strings.Contains(o.Path, "/proposals") &&
+			!strings.Contains(o.Path, "/collections/") &&
+			(strings.Contains(o.Path, "{id}") || strings.Contains(o.Path, "{slug}")) {
 			for _, who := range all {
 				unknown := map[string]answer{}
 				for i, target := range targets {
@@ -125,7 +143,8 @@ func TestWorkspaceMatrix(t *testing.T) {
 					}
 				}
 				for target, a := range unknown {
-					require.Equal(t, anonymous(unknown["unknown"]), anonymous(a), "%s by %s of %s can be told from an unknown prompt", id, who.name, target)
+					require.Equal(t, anonymous(unknown["unknown"]), anonymous(a),
+						"%s by %s of %s can be told from an unknown prompt", id, who.name, target)
 				}
 			}
 		}
@@ -141,7 +160,8 @@ func TestTextsOfAWorkspace(t *testing.T) {
 	staffed(t, w, "billing")
 	rae, pub := w.as("reader"), w.as("publisher")
 	for _, visibility := range []string{"private", "public"} {
-		pub.do("POST", api.Prefix+"/prompts", `{"title":"`+visibility+`","text":"Text.","visibility":"`+visibility+`","workspace":"billing"}`).is(201)
+		pub.do("POST", api.Prefix+"/prompts", `{"title":"`+visibility+`","text":"Text.","visibility":"`+visibility+
+			`","workspace":"billing"}`).is(201)
 	}
 	list := rae.get(api.Prefix + "/workspaces/billing/prompts?fields=text").list()
 	require.Len(t, list.Items, 2)
@@ -154,7 +174,10 @@ func TestTextsOfAWorkspace(t *testing.T) {
 	for _, p := range rae.get(api.Prefix + "/workspaces/billing/prompts").list().Items {
 		require.Equal(t, p.Visibility == "public", p.MyVote == "like", p.Title)
 	}
-	for _, path := range []string{"/workspaces/billing/prompts?q=text&fields=text", "/prompts?scope=all&q=author:billing+text&fields=text"} {
+	for _, path := range []string{
+		"/workspaces/billing/prompts?q=text&fields=text",
+		"/prompts?scope=all&q=author:billing+text&fields=text",
+	} {
 		found := rae.get(api.Prefix + path).list()
 		require.Len(t, found.Items, 2, path)
 		for _, p := range found.Items {
@@ -173,8 +196,10 @@ func TestCopyIntoAWorkspace(t *testing.T) {
 	w := newWorld(t, withTokens)
 	staffed(t, w, "billing")
 	author, admin := w.as("author"), w.as("administrator")
-	admin.do("PUT", api.Prefix+"/workspaces/billing/rules", `{"rules":[{"label":"production","approvals":1}]}`, "If-Match", "*").is(200)
-	mine := author.do("POST", api.Prefix+"/prompts", `{"title":"Reminder","name":"old","text":"One.","visibility":"public","labels":["first"]}`).is(201).prompt()
+	admin.do("PUT", api.Prefix+"/workspaces/billing/rules", `{"rules":[{"label":"production","approvals":1}]}`,
+		"If-Match", "*").is(200)
+	mine := author.do("POST", api.Prefix+"/prompts",
+		`{"title":"Reminder","name":"old","text":"One.","visibility":"public","labels":["first"]}`).is(201).prompt()
 	at := api.Prefix + "/prompts/" + mine.ID
 	author.do("PATCH", at, `{"text":"Two.","name":"reminder","labels":["production"]}`, "If-Match", "*").is(200)
 	author.do("PATCH", at, `{"text":"Three."}`, "If-Match", "*").is(200)
@@ -183,19 +208,22 @@ func TestCopyIntoAWorkspace(t *testing.T) {
 	made := author.do("POST", copies, body).is(201)
 	require.Contains(t, made.body, `"loss":["labels (production moves by a proposal alone)"]`)
 	p := made.prompt()
-	require.Equal(t, []any{"reminder", "private", int64(3), "billing", "Three."}, []any{p.Name, p.Visibility, p.Version, p.AuthorName, p.Text})
+	require.Equal(t, []any{"reminder", "private", int64(3), "billing", "Three."},
+		[]any{p.Name, p.Visibility, p.Version, p.AuthorName, p.Text})
 	require.NotEqual(t, mine.ID, p.ID)
 	require.Contains(t, author.get(api.Prefix+"/prompts/"+p.ID+"/labels").is(200).body, `{"label":"first","version":1}`)
 	require.NotContains(t, author.get(api.Prefix+"/prompts/"+p.ID+"/labels").is(200).body, "production")
 	require.Equal(t, "One.", author.get(api.Prefix+"/prompts/"+p.ID+"?version=1").is(200).prompt().Text)
-	require.Equal(t, p.ID, author.get(api.Prefix+"/users/billing/prompts/old").is(200).prompt().ID, "old names lead to it")
+	require.Equal(t, p.ID, author.get(api.Prefix+"/users/billing/prompts/old").is(200).prompt().ID,
+		"old names lead to it")
 	require.Equal(t, p.ID, author.do("POST", copies, body).is(200).prompt().ID)
 	require.Equal(t, "public", author.get(at).prompt().Visibility, "the prompt itself stays")
 
 	// what another may read of it is not all
 	require.Contains(t, w.as("publisher").do("POST", copies, body).is(403).body, "fork it")
 	author.do("PATCH", at, `{"visibility":"private"}`, "If-Match", "*").is(200)
-	require.Equal(t, w.as("publisher").do("POST", copies, `{"prompt":"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"}`).is(404).problem(404).Detail, w.as("publisher").do("POST", copies, body).problem(404).Detail)
+	require.Equal(t, w.as("publisher").do("POST", copies, `{"prompt":"01JZ8Q4N2R6V0T3X5Y7B9D1F2G"}`).is(404).problem(
+		404).Detail, w.as("publisher").do("POST", copies, body).problem(404).Detail)
 	author.do("POST", copies, `{"prompt":"x"}`).is(404)
 
 	// another prompt there has the name
@@ -220,9 +248,12 @@ func TestLongCopy(t *testing.T) {
 		author.do("PATCH", api.Prefix+"/prompts/"+mine.ID, fmt.Sprintf(`{"text":"%d"}`, n), "If-Match", "*").is(200)
 	}
 	body := `{"prompt":"` + mine.ID + `"}`
-	require.EqualValues(t, 50, author.do("POST", api.Prefix+"/workspaces/billing/copies", body).is(202).prompt().Version)
-	require.EqualValues(t, 60, author.do("POST", api.Prefix+"/workspaces/billing/copies", body).is(201).prompt().Version)
-	require.EqualValues(t, 60, author.do("POST", api.Prefix+"/workspaces/billing/copies", body).is(200).prompt().Version)
+	require.EqualValues(t, 50, author.do("POST", api.Prefix+"/workspaces/billing/copies",
+		body).is(202).prompt().Version)
+	require.EqualValues(t, 60, author.do("POST", api.Prefix+"/workspaces/billing/copies",
+		body).is(201).prompt().Version)
+	require.EqualValues(t, 60, author.do("POST", api.Prefix+"/workspaces/billing/copies",
+		body).is(200).prompt().Version)
 }
 
 // TestAdminsMakeWorkspaces: where admins alone make workspaces, others are refused, members of one
@@ -230,9 +261,11 @@ func TestLongCopy(t *testing.T) {
 func TestAdminsMakeWorkspaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Service = c.Service.WithAdminsMaking(true) })
-	require.Contains(t, w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(403).body, `"code":"ADMINS_MAKE_WORKSPACES"`)
+	require.Contains(t, w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(403).body,
+		`"code":"ADMINS_MAKE_WORKSPACES"`)
 	w.admin().do("POST", api.Prefix+"/workspaces", `{"handle":"billing"}`).is(201)
-	w.admin().do("PUT", api.Prefix+"/workspaces/billing/members/person/"+w.config.Service.AuthorKey("ann"), `{"role":"administrator"}`)
+	w.admin().do("PUT", api.Prefix+"/workspaces/billing/members/person/"+w.config.Service.AuthorKey("ann"),
+		`{"role":"administrator"}`)
 	w.as("ann").do("POST", api.Prefix+"/workspaces", `{"handle":"writers"}`).is(403)
 }
 
@@ -280,7 +313,8 @@ func TestWorkspaceRoutes(t *testing.T) {
 				w.as("administrator").do("POST", path+"/restore", "").is(200)
 			}
 			if len(who.rights) == 0 {
-				other := w.as("").do(r.method, strings.Replace(path, "billing", "no-such", 1), r.body, append(slices.Clone(who.header), "If-Match", "*")...)
+				other := w.as("").do(r.method, strings.Replace(path, "billing", "no-such", 1), r.body,
+					append(slices.Clone(who.header), "If-Match", "*")...)
 				require.Equal(t, anonymous(other), anonymous(got), "%s %s", r.method, path)
 			}
 		}

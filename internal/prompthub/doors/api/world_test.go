@@ -172,7 +172,8 @@ func newWorldAt(t testing.TB, c *clock, change ...func(*api.Config)) *world {
 func (w *world) another() *promptdb.DB {
 	var counted *telemetry.Telemetry // and nothing else
 	return promptdb.New(promptdb.Config{
-		Store: counted.Tables(w.store), Queues: counted.Queues(w.queues), Tables: promptdb.DefaultTables(), Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: counted.Tables(w.store), Queues: counted.Queues(w.queues), Tables: promptdb.DefaultTables(),
+		Now: w.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() },
 		Sleep:      func(ctx context.Context, d time.Duration) error { w.clock.Advance(d); return ctx.Err() },
 	})
@@ -204,7 +205,10 @@ func (w *world) on(t testing.TB) *world {
 // drain runs the jobs on the queues until none is left, moving the clock.
 func (w *world) drain() {
 	w.t.Helper()
-	jobs := map[string]func(context.Context, string) error{promptdb.QueueMoves: w.db.Move, promptdb.QueueRepairs: w.db.Repair}
+	jobs := map[string]func(context.Context, string) error{
+		promptdb.QueueMoves:   w.db.Move,
+		promptdb.QueueRepairs: w.db.Repair,
+	}
 	for left := 1; left > 0; {
 		left = 0
 		for name, job := range jobs {
@@ -243,7 +247,8 @@ type answer struct {
 func (p person) do(method, path, body string, header ...string) answer {
 	t := p.w.t
 	t.Helper()
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, p.w.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method,
+		p.w.url+path, strings.NewReader(body))
 	require.NoError(t, err)
 	if p.name != "" {
 		r.Header.Set("X-Dev-User", p.name)
@@ -347,7 +352,10 @@ func (p problem) locations() []string {
 
 // draft is the JSON of a public draft.
 func draft(title string, tags ...string) string {
-	b, err := json.Marshal(map[string]any{"title": title, "text": "Text of " + title, "tags": tags, "visibility": "public"})
+	b, err := json.Marshal(map[string]any{
+		"title": title, "text": "Text of " + title,
+		"tags": tags, "visibility": "public",
+	})
 	if err != nil {
 		panic(err)
 	}

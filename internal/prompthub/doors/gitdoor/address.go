@@ -26,7 +26,10 @@ func (a address) isOwn() bool { return a.handle == "" }
 
 // addressOf returns the address of a request. The ending .git may be left out.
 func addressOf(r *http.Request) (address, error) {
-	a := address{handle: r.PathValue("handle"), workspace: r.PathValue("workspace"), collection: r.PathValue("collection"), prompt: r.PathValue("prompt")}
+	a := address{
+		handle: r.PathValue("handle"), workspace: r.PathValue("workspace"),
+		collection: r.PathValue("collection"), prompt: r.PathValue("prompt"),
+	}
 	for _, last := range []*string{&a.prompt, &a.collection, &a.workspace, &a.handle} {
 		if *last != "" {
 			*last = strings.TrimSuffix(*last, ".git")

@@ -33,7 +33,8 @@ func (w *world) large(versions int) {
 	w.handle()
 	var id prompt.ID
 	for n := range versions {
-		d := w.folder("large", library.SentFile{Path: "a", Bytes: noise(uint64(2*n), prompt.MaxFile)}, library.SentFile{Path: "b", Bytes: noise(uint64(2*n+1), prompt.MaxFile-1000)})
+		d := w.folder("large", library.SentFile{Path: "a", Bytes: noise(uint64(2*n), prompt.MaxFile)},
+			library.SentFile{Path: "b", Bytes: noise(uint64(2*n+1), prompt.MaxFile-1000)})
 		if n == 0 {
 			id = w.write(user("ann"), d).ID
 			continue
@@ -83,7 +84,8 @@ func (w *world) ask(path, token, body string) *sink {
 
 // asked returns the request of ask.
 func (w *world) asked(path, token, body string) *http.Request {
-	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "http://localhost"+gitdoor.Prefix+path+"/git-upload-pack", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost,
+		"http://localhost"+gitdoor.Prefix+path+"/git-upload-pack", strings.NewReader(body))
 	r.Header.Set("Content-Type", git.RequestType)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -106,7 +108,8 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		_, tokens[i] = w.token(fmt.Sprint("caller ", i), auth.ScopeRead)
 	}
 	heap.Check(t, "clone", func(caller int) {
-		s := w.ask("/u/ann/large.git", tokens[caller], line("command=fetch\n")+"0001"+line("want "+want+"\n")+line("done\n")+"0000")
+		s := w.ask("/u/ann/large.git", tokens[caller],
+			line("command=fetch\n")+"0001"+line("want "+want+"\n")+line("done\n")+"0000")
 		switch s.status {
 		case http.StatusOK:
 			require.Greater(t, s.bytes, 20<<20)
@@ -167,8 +170,10 @@ func FuzzRequest(f *testing.F) {
 	w.public("greet", "Hello.")
 	const id = "0123456789abcdef0123456789abcdef01234567"
 	for _, body := range []string{
-		"", "0000", "zzzz", line("command=ls-refs\n") + "00010000", line("command=fetch\n") + "0001" + line("want "+id+"\n") + line("done\n") + "0000",
-		line("command=fetch\n") + "0001" + line("deepen 1\n") + "0000", "\x1f\x8b\x08", line("want "+id+"\n") + "0000", "0001", "fff0",
+		"", "0000", "zzzz", line("command=ls-refs\n") + "00010000",
+		line("command=fetch\n") + "0001" + line("want "+id+"\n") + line("done\n") + "0000",
+		line("command=fetch\n") + "0001" + line("deepen 1\n") + "0000", "\x1f\x8b\x08",
+		line("want "+id+"\n") + "0000", "0001", "fff0",
 	} {
 		f.Add(body)
 	}

@@ -22,7 +22,8 @@ type repository struct {
 	refs    []git.Ref
 	commits map[git.ID]git.Commit
 	hub     *library.Service
-	folders map[git.ID]func(context.Context) (git.ID, error) // each puts itself into trees and blobs when it is asked for
+	// each puts itself into trees and blobs when it is asked for
+	folders map[git.ID]func(context.Context) (git.ID, error)
 	trees   map[git.ID][]git.Entry
 	blobs   map[git.ID]file
 	// notes that a folder is not what it was; nil for none

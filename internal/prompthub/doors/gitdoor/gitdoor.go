@@ -58,10 +58,12 @@ func build(c Config) *handler {
 	plugins, _ := lru.New[listed, plugin](keptPlugins)
 	d := &handler{
 		Config: c, mux: http.NewServeMux(), made: kept, plugins: plugins,
-		packs: httpjson.NewGate(packsAtOnce, "clones and fetches"), sends: httpjson.NewGate(sentAtOnce, "large clones and fetches"),
+		packs: httpjson.NewGate(packsAtOnce, "clones and fetches"),
+		sends: httpjson.NewGate(sentAtOnce, "large clones and fetches"),
 	}
 	for _, path := range []string{
-		"/me", "/me.git", "/u/{handle}", "/w/{workspace}", "/c/{handle}/{collection}", "/me/{prompt}", "/u/{handle}/{prompt}", "/w/{workspace}/{prompt}",
+		"/me", "/me.git", "/u/{handle}", "/w/{workspace}", "/c/{handle}/{collection}", "/me/{prompt}",
+		"/u/{handle}/{prompt}", "/w/{workspace}/{prompt}",
 	} {
 		d.handle("GET "+Prefix+path+"/info/refs", d.advertise)
 		d.handle("POST "+Prefix+path+"/"+uploadPack, d.fetch)
@@ -106,5 +108,6 @@ func errNoRepository() error { return fault.New(fault.NotFound, "there is no suc
 
 // errReadOnly refuses a push.
 func errReadOnly() error {
-	return fault.New(fault.Forbidden, "these repositories are read only: make a new version with prompthub push, or on the page of the prompt")
+	return fault.New(fault.Forbidden,
+		"these repositories are read only: make a new version with prompthub push, or on the page of the prompt")
 }

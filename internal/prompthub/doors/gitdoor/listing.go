@@ -157,7 +157,10 @@ func (l listing) hasLibrary() bool {
 
 // marketplace returns the catalogue of a listing, whose skills are these plugins.
 func (l listing) marketplace(plugins map[string]plugin) []byte {
-	c := catalogue{Name: l.Name, Owner: map[string]string{"name": l.Owner}, Metadata: map[string]string{"description": l.about.About}, Plugins: []entry{}}
+	c := catalogue{
+		Name: l.Name, Owner: map[string]string{"name": l.Owner},
+		Metadata: map[string]string{"description": l.about.About}, Plugins: []entry{},
+	}
 	add := func(name, about, version string) {
 		c.Plugins = append(c.Plugins, entry{name, about, version, "./" + pluginPath(name)})
 	}
@@ -184,7 +187,8 @@ func (l listing) readme() []byte {
 	var b strings.Builder
 	plain := strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;")
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", l.Name, plain.Replace(l.about.About))
-	fmt.Fprintf(&b, "Skills: %d. Each is a plugin in `plugins/`, and `.claude-plugin/marketplace.json` lists them.\n", len(l.skills))
+	fmt.Fprintf(&b, "Skills: %d. Each is a plugin in `plugins/`, and `.claude-plugin/marketplace.json` lists them.\n",
+		len(l.skills))
 	if l.More > 0 {
 		fmt.Fprintf(&b, "The newest are here; %d more are left out.\n", l.More)
 	}

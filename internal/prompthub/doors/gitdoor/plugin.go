@@ -72,7 +72,8 @@ func (x reader) plugin(ctx context.Context, one library.Standing, of listed) (pl
 	}
 	as := skill.Plugin(version, []prompt.FileBytes{{Path: prompt.SkillFile, Bytes: made}})
 	p := plugin{
-		name: version.Bundle.Slug, manifest: as[0].Bytes, about: skill.Head(version, version.About(), of.Version).Description, undescribed: v.Undescribed,
+		name: version.Bundle.Slug, manifest: as[0].Bytes,
+		about: skill.Head(version, version.About(), of.Version).Description, undescribed: v.Undescribed,
 	}
 	if p.name == "" {
 		p.name = of.Slug

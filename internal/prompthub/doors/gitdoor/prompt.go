@@ -60,7 +60,8 @@ func (x reader) promptRepository(ctx context.Context) (*repository, error) {
 		return nil, err
 	}
 	if len(states) == 0 {
-		return nil, &git.Refusal{Text: "no version of the prompt is a skill: each has no text, or includes other prompts"}
+		return nil,
+			&git.Refusal{Text: "no version of the prompt is a skill: each has no text, or includes other prompts"}
 	}
 	r := newRepository(x.Service)
 	at := make(map[int64]git.ID)
@@ -101,7 +102,8 @@ func (x reader) commitOf(l library.Lineage, s state, parent git.ID) git.Commit {
 	by := cmp.Or(x.Service.KeyOf(l.AuthorID, cmp.Or(s.By, l.AuthorID)), "unknown")
 	return git.Commit{
 		Tree: s.tree, Parent: parent, Name: by, Email: by + "@users.prompthub.invalid", At: s.At.Truncate(time.Second),
-		Message: fmt.Sprintf("%s\n\nPrompt: %s\nVersion: %d\nDigest: %s\n", cmp.Or(strings.TrimSpace(s.Message), fmt.Sprint("Version ", s.Number)), l.ID, s.Number, s.digest),
+		Message: fmt.Sprintf("%s\n\nPrompt: %s\nVersion: %d\nDigest: %s\n",
+			cmp.Or(strings.TrimSpace(s.Message), fmt.Sprint("Version ", s.Number)), l.ID, s.Number, s.digest),
 	}
 }
 

@@ -25,8 +25,10 @@ func TestClonePrompt(t *testing.T) {
 	binary := string([]byte{0, 1, 255, 10, 13})
 	d := w.folder("pdf-forms",
 		library.SentFile{Path: "scripts/deep/fill.py", Bytes: []byte("print(1)\n"), Executable: true},
-		library.SentFile{Path: "assets/logo.png", Bytes: []byte(binary)}, library.SentFile{Path: "empty"}, library.SentFile{Path: "grün/ж.md", Bytes: []byte("ж\n")},
-		library.SentFile{Path: "a-b/c", Bytes: []byte("1")}, library.SentFile{Path: "a/c", Bytes: []byte("1")}, library.SentFile{Path: "a.b", Bytes: []byte("1")},
+		library.SentFile{Path: "assets/logo.png", Bytes: []byte(binary)}, library.SentFile{Path: "empty"},
+		library.SentFile{Path: "grün/ж.md", Bytes: []byte("ж\n")},
+		library.SentFile{Path: "a-b/c", Bytes: []byte("1")}, library.SentFile{Path: "a/c", Bytes: []byte("1")},
+		library.SentFile{Path: "a.b", Bytes: []byte("1")},
 	)
 	d.Message = "The first\nauthor X <x@y> 1 +0000"
 	v := w.write(user("ann"), d)
@@ -67,7 +69,10 @@ func TestClonePrompt(t *testing.T) {
 	require.Equal(t, c.git("rev-parse", "HEAD~1"), fresh.git("rev-parse", "HEAD"))
 	refs := fresh.git("ls-remote", "origin")
 	names := fresh.git("ls-remote", "--refs", "origin")
-	for _, name := range []string{"refs/heads/main", "refs/heads/production", "refs/heads/staging", "refs/tags/v1", "refs/tags/v2", "refs/tags/v3"} {
+	for _, name := range []string{
+		"refs/heads/main", "refs/heads/production", "refs/heads/staging", "refs/tags/v1",
+		"refs/tags/v2", "refs/tags/v3",
+	} {
 		require.Contains(t, names, name)
 	}
 	require.NotContains(t, names, "odd")
@@ -177,7 +182,8 @@ func TestAccess(t *testing.T) {
 	require.Contains(t, w.clone(with(w.url, ann)+"/me/secret.git").read("SKILL.md"), "Private.")
 	require.Contains(t, w.clone(with(w.url, ann)+"/me/greet").read("SKILL.md"), "Hello.")
 	require.Contains(t, w.clone(with(w.url, ann)+"/w/team-a/plan.git").read("SKILL.md"), "A plan.")
-	require.Contains(t, w.clone(w.url+"/me/secret.git", "-c", "http.extraHeader=Authorization: Bearer "+ann).read("SKILL.md"), "Private.")
+	require.Contains(t, w.clone(w.url+"/me/secret.git", "-c", "http.extraHeader=Authorization: Bearer "+ann).read(
+		"SKILL.md"), "Private.")
 
 	const service = "/info/refs?service=git-upload-pack"
 	for _, c := range []struct {
@@ -207,7 +213,8 @@ func TestAccess(t *testing.T) {
 			require.Equal(t, `Basic realm="PromptHub"`, a.Header.Get("WWW-Authenticate"))
 		}
 	}
-	require.Equal(t, 403, w.status(http.MethodGet, w.url+"/u/ann/greet.git/info/refs?service=git-receive-pack", "").StatusCode)
+	require.Equal(t, 403, w.status(http.MethodGet, w.url+"/u/ann/greet.git/info/refs?service=git-receive-pack",
+		"").StatusCode)
 	require.Equal(t, 403, w.status(http.MethodPost, w.url+"/u/ann/greet.git/git-receive-pack", "").StatusCode)
 	require.Equal(t, 400, w.status(http.MethodGet, w.url+"/u/ann/greet.git/info/refs", "").StatusCode)
 	require.Equal(t, 404, w.status(http.MethodGet, w.url+"/u/ann/greet.git/HEAD", "").StatusCode)

@@ -132,7 +132,10 @@ func (x reader) answer(ctx context.Context, body []byte) (parts [][]byte, sent f
 		sent, err = x.turn(ctx, x.sends)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = &fault.Error{Kind: fault.Unavailable, Text: "this took longer than 20 seconds; try again, or clone with --depth 1", Cause: err}
+		err = &fault.Error{
+			Kind: fault.Unavailable,
+			Text: "this took longer than 20 seconds; try again, or clone with --depth 1", Cause: err,
+		}
 	}
 	return parts, sent, err
 }
@@ -175,7 +178,8 @@ func (x reader) exists(ctx context.Context) (err error) {
 	case x.collection != "":
 		_, _, err = x.collectionFor(ctx)
 	case x.address.prompt != "":
-		_, err = x.Service.GetByName(ctx, x.as, x.owner, x.address.prompt, library.WantedVersion{Label: prompt.Latest, History: true})
+		_, err = x.Service.GetByName(ctx, x.as, x.owner, x.address.prompt,
+			library.WantedVersion{Label: prompt.Latest, History: true})
 	case !x.isOwn():
 		_, err = x.Service.UserByHandle(ctx, auth.User{}, x.address.handle)
 	}

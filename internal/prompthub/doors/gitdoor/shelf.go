@@ -119,7 +119,8 @@ func (x reader) collectionShelf(ctx context.Context) (s shelf, l library.Line, e
 	if err != nil {
 		return s, l, err
 	}
-	s.collection, s.repository = &c, library.Repository{Kind: library.OfCollection, Owner: c.Collection.Owner, Slug: c.Slug}
+	s.collection, s.repository = &c,
+		library.Repository{Kind: library.OfCollection, Owner: c.Collection.Owner, Slug: c.Slug}
 	s.readers = fmt.Sprint(form, " ", c.Visibility, " ", c.CreatedAt.UnixMilli())
 	s.Owner = cmp.Or(c.By.Handle, c.By.Key)
 	s.Name, s.About, s.Bundle = skill.MarketplaceName(s.Owner, c.Slug), cmp.Or(c.About, c.Name), &bundle{Slug: c.Slug}
@@ -148,7 +149,8 @@ func (x reader) collectionFor(ctx context.Context) (library.Collection, auth.Use
 	c, as, err := x.Service.CollectionFor(ctx, x.User, x.address.handle, x.collection)
 	if fault.Of(err) == fault.NotFound {
 		if err = errNoRepository(); !x.Known() {
-			err = fault.New(fault.Unauthenticated, "there is no public collection here; send an access token for a private one")
+			err = fault.New(fault.Unauthenticated,
+				"there is no public collection here; send an access token for a private one")
 		}
 	}
 	return c, as, err
@@ -209,12 +211,17 @@ func (x reader) shelfRepository(ctx context.Context, whole bool) (*repository, e
 			return x.lineRepository(ctx, s, l, whole)
 		}
 	}
-	return nil, &fault.Error{Kind: fault.Unavailable, Text: "others ask for this repository while it changes; try again", RetryAfter: time.Second}
+	return nil, &fault.Error{
+		Kind: fault.Unavailable,
+		Text: "others ask for this repository while it changes; try again", RetryAfter: time.Second,
+	}
 }
 
 // record adds a snapshot of the shelf to its line, or lets it begin anew. It reports false if
 // another one came first.
-func (x reader) record(ctx context.Context, s shelf, l library.Line, state string, follows bool) (library.Line, bool, error) {
+func (x reader) record(ctx context.Context, s shelf, l library.Line, state string,
+	follows bool,
+) (library.Line, bool, error) {
 	was, parent := listing{skills: map[string]listed{}}, git.Commit{}
 	if follows {
 		snapshots, err := x.Service.Snapshots(ctx, s.repository, l)
@@ -258,7 +265,8 @@ func (x reader) record(ctx context.Context, s shelf, l library.Line, state strin
 	}
 	id, b := c.Encode()
 	l.Commit = id.String()
-	recorded, err := x.Service.PutLine(ctx, s.repository, l, &library.Snapshot{Seq: l.Seq, Commit: b, Change: jsonOf(was.changeTo(next))})
+	recorded, err := x.Service.PutLine(ctx, s.repository, l,
+		&library.Snapshot{Seq: l.Seq, Commit: b, Change: jsonOf(was.changeTo(next))})
 	return l, recorded, err
 }
 
@@ -341,7 +349,8 @@ func (x reader) listingOf(ctx context.Context, s shelf) (listing, error) {
 	for _, one := range all {
 		if one.ID != "" {
 			l.skills[one.Slug] = one
-			c.Skills = append(c.Skills, library.View{Prompt: prompt.Prompt{ID: one.ID}, ShownVersion: prompt.Version{Number: one.Version}})
+			c.Skills = append(c.Skills,
+				library.View{Prompt: prompt.Prompt{ID: one.ID}, ShownVersion: prompt.Version{Number: one.Version}})
 		}
 	}
 	if s.collection != nil {
@@ -373,7 +382,9 @@ func (x reader) putListing(ctx context.Context, r *repository, s shelf, l listin
 			f, err := x.skillFolder(ctx, s.standings[of.ID], of)
 			return r.putFolder(f), err
 		}
-		if together = append(together, git.Entry{Name: "skills/" + p.name, Mode: git.Folder, ID: p.skill}); l.Bundle == nil || slug != l.Bundle.Slug {
+		if together = append(together,
+			git.Entry{Name: "skills/" + p.name, Mode: git.Folder, ID: p.skill}); l.Bundle == nil ||
+			slug != l.Bundle.Slug {
 			entries = append(entries, git.Entry{Name: pluginPath(slug), Mode: git.Folder, ID: p.tree})
 		}
 	}
@@ -386,11 +397,14 @@ func (x reader) putListing(ctx context.Context, r *repository, s shelf, l listin
 	}
 	if l.hasLibrary() {
 		for _, f := range skill.Library(l.Name, l.Library, l.IsOwn) {
-			entries = append(entries, r.putMade(pluginPath(skill.LibraryName)+"/"+f.Path, func() []byte { return f.Bytes }))
+			entries = append(entries, r.putMade(pluginPath(skill.LibraryName)+"/"+f.Path,
+				func() []byte { return f.Bytes }))
 		}
 	}
 	entries = append(entries,
-		r.putMade("README.md", l.readme), r.putMade(".claude-plugin/marketplace.json", func() []byte { return l.marketplace(plugins) }))
+		r.putMade("README.md", l.readme), r.putMade(".claude-plugin/marketplace.json", func() []byte {
+			return l.marketplace(plugins)
+		}))
 	slices.SortFunc(entries, byName)
 	return r.put(entries), nil
 }

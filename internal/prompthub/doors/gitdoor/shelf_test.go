@@ -66,7 +66,8 @@ func TestCloneShelf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)
 	greet := w.public("greet", "Say hello.")
-	forms := w.write(user("ann"), w.folder("pdf-forms", library.SentFile{Path: "scripts/fill.py", Bytes: []byte("print(1)\n"), Executable: true}))
+	forms := w.write(user("ann"),
+		w.folder("pdf-forms", library.SentFile{Path: "scripts/fill.py", Bytes: []byte("print(1)\n"), Executable: true}))
 	w.public("part", "A part.")
 	w.public("whole", "With @@@langfusePrompt:name=part|version=1@@@")
 	w.write(user("ann"), prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
@@ -131,13 +132,16 @@ func TestCloneShelf(t *testing.T) {
 func TestWithdrawnSkills(t *testing.T) {
 	t.Parallel()
 	for name, withdraw := range map[string]func(w *world, id prompt.ID){
-		"un-publish": func(w *world, id prompt.ID) { w.edit(id, func(d *prompt.Draft) { d.Visibility = prompt.Private }) },
+		"un-publish": func(w *world, id prompt.ID) {
+			w.edit(id, func(d *prompt.Draft) { d.Visibility = prompt.Private })
+		},
 		"un-publish, publish again": func(w *world, id prompt.ID) {
 			w.edit(id, func(d *prompt.Draft) { d.Visibility = prompt.Private })
 			w.edit(id, func(d *prompt.Draft) { d.Text = "Three."; d.Visibility = prompt.Public })
 		},
 		"hide": func(w *world, id prompt.ID) {
-			require.NoError(w.t, w.hub.Hide(w.t.Context(), auth.User{ID: "root", Roles: []string{auth.RoleAdmin}}, id, "Bad"))
+			require.NoError(w.t, w.hub.Hide(w.t.Context(), auth.User{ID: "root", Roles: []string{auth.RoleAdmin}},
+				id, "Bad"))
 		},
 		"delete": func(w *world, id prompt.ID) {
 			require.NoError(w.t, w.hub.Delete(w.t.Context(), user("ann"), id, library.Match{Any: true}))
@@ -198,7 +202,8 @@ func TestShelves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)
 	greet := w.public("greet", "Hello.")
-	secret := w.write(user("ann"), prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
+	secret := w.write(user("ann"),
+		prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
 	_, err := w.hub.CreateWorkspace(t.Context(), user("ann"), prompt.Profile{Handle: "team-a"})
 	require.NoError(t, err)
 	as, err := w.hub.In(t.Context(), user("ann"), "team-a")
@@ -206,7 +211,10 @@ func TestShelves(t *testing.T) {
 	w.write(as, prompt.Draft{Name: "plan", Title: "Plan", Text: "A plan.", Visibility: prompt.Private})
 	_, ann := w.token("ann", auth.ScopeRead)
 	_, bob := w.token("bob", auth.ScopeRead)
-	collection := prompt.CollectionDraft{Name: "To start", About: "Begin <here>", Visibility: prompt.Public, Prompts: []prompt.ID{secret.ID, greet.ID}}
+	collection := prompt.CollectionDraft{
+		Name: "To start", About: "Begin <here>", Visibility: prompt.Public,
+		Prompts: []prompt.ID{secret.ID, greet.ID},
+	}
 	_, err = w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), "start", collection)
 	require.NoError(t, err)
 
@@ -223,7 +231,8 @@ func TestShelves(t *testing.T) {
 	require.Contains(t, public.read("plugins/start/plugin.json"), public.catalogue().Plugins[0].Version)
 	require.Contains(t, public.read("README.md"), "Begin &lt;here&gt;")
 	for _, token := range []string{ann, bob} {
-		require.Equal(t, public.git("rev-parse", "HEAD"), w.clone(with(w.url, token)+"/c/ann/start.git").git("rev-parse", "HEAD"), "one repository for everybody")
+		require.Equal(t, public.git("rev-parse", "HEAD"),
+			w.clone(with(w.url, token)+"/c/ann/start.git").git("rev-parse", "HEAD"), "one repository for everybody")
 	}
 	set := func(change func(*prompt.CollectionDraft)) {
 		t.Helper()
@@ -262,7 +271,8 @@ func TestShelves(t *testing.T) {
 
 	_, err = w.hub.PutProfile(t.Context(), user("cy"), prompt.Profile{Handle: "cy"})
 	require.NoError(t, err)
-	require.Equal(t, []string{"library"}, w.clone(w.url+"/u/cy.git").catalogue().names(), "an author without public prompts")
+	require.Equal(t, []string{"library"}, w.clone(w.url+"/u/cy.git").catalogue().names(),
+		"an author without public prompts")
 }
 
 // sweep walks all tables once, a day after the last time.
@@ -272,7 +282,9 @@ func (w *world) sweep() {
 	_, differences, err := w.db.Sweep(w.t.Context())
 	require.NoError(w.t, err)
 	require.Zero(w.t, differences)
-	_, err = w.db.Verify(w.t.Context(), func(d promptdb.Difference) { require.Fail(w.t, "a difference", "%v", d) }, func(int) {})
+	_, err = w.db.Verify(w.t.Context(), func(d promptdb.Difference) {
+		require.Fail(w.t, "a difference", "%v", d)
+	}, func(int) {})
 	require.NoError(w.t, err)
 }
 
@@ -308,7 +320,8 @@ func TestForgottenLines(t *testing.T) {
 	require.Contains(t, w.clone(url).read("plugins/greet/skills/greet/SKILL.md"), "Two.")
 
 	// another one's collection has a prompt of Ann's, and she leaves
-	_, err := w.hub.CreateCollection(t.Context(), user("bob"), user("bob"), "bobs", prompt.CollectionDraft{Name: "Bob's", Visibility: prompt.Public, Prompts: []prompt.ID{greet.ID}})
+	_, err := w.hub.CreateCollection(t.Context(), user("bob"), user("bob"), "bobs",
+		prompt.CollectionDraft{Name: "Bob's", Visibility: prompt.Public, Prompts: []prompt.ID{greet.ID}})
 	require.NoError(t, err)
 	_, err = w.hub.PutProfile(t.Context(), user("bob"), prompt.Profile{Handle: "bob"})
 	require.NoError(t, err)
@@ -361,7 +374,9 @@ func TestClonesUnderAWriter(t *testing.T) {
 		})
 	}
 	for i := range changes {
-		_, err := w.hub.Patch(t.Context(), user("ann"), greet.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = fmt.Sprint("Hello ", i) })
+		_, err := w.hub.Patch(t.Context(), user("ann"), greet.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+			d.Text = fmt.Sprint("Hello ", i)
+		})
 		require.NoError(t, err)
 	}
 	close(stop)
@@ -386,7 +401,11 @@ func TestManySkills(t *testing.T) { // alone: others would be measured, too
 	w.handle()
 	var last library.View
 	for i := range 510 {
-		last = w.write(user("ann"), w.folder(fmt.Sprintf("skill-%04d", i), library.SentFile{Path: "references/a.md", Bytes: []byte(strings.Repeat(fmt.Sprint("line ", i, "\n"), 100))}))
+		last = w.write(user("ann"), w.folder(fmt.Sprintf("skill-%04d", i),
+			library.SentFile{
+				Path:  "references/a.md",
+				Bytes: []byte(strings.Repeat(fmt.Sprint("line ", i, "\n"), 100)),
+			}))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -394,7 +413,8 @@ func TestManySkills(t *testing.T) { // alone: others would be measured, too
 	c := w.clone(w.url+"/u/ann.git", "--depth", "1")
 	took := time.Since(began)
 	runtime.ReadMemStats(&after)
-	t.Logf("clone and fsck of 500 skills at depth 1: %v, %d KiB allocated", took, (after.TotalAlloc-before.TotalAlloc)>>10)
+	t.Logf("clone and fsck of 500 skills at depth 1: %v, %d KiB allocated", took,
+		(after.TotalAlloc-before.TotalAlloc)>>10)
 	all := c.catalogue()
 	require.Len(t, all.Plugins, 501)
 	require.Contains(t, all.names(), last.Slug)

@@ -42,7 +42,10 @@ type world struct {
 }
 
 func newWorld(t testing.TB, rules prompt.Rules, publicRead bool) *world {
-	w := &world{t: t, now: time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC), store: memory.NewTables(), rules: rules, read: publicRead}
+	w := &world{
+		t: t, now: time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC), store: memory.NewTables(),
+		rules: rules, read: publicRead,
+	}
 	w.jobs = memory.NewQueues(w.clock)
 	w.db, w.hub, w.url = w.instance()
 	return w
@@ -54,7 +57,8 @@ func (w *world) clock() time.Time { return w.now }
 func (w *world) instance() (*promptdb.DB, *library.Service, string) {
 	w.t.Helper()
 	db := promptdb.New(promptdb.Config{
-		Store: w.store, Queues: w.jobs, Tables: promptdb.DefaultTables(), Now: w.clock, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Queues: w.jobs, Tables: promptdb.DefaultTables(), Now: w.clock,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(w.t, db.Create(w.t.Context()))
@@ -62,7 +66,8 @@ func (w *world) instance() (*promptdb.DB, *library.Service, string) {
 	admission := httpjson.NewAdmission(httpjson.Limits{}, w.clock)
 	w.door = gitdoor.New(gitdoor.Config{
 		Door: doors.Door{
-			Identify: hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: w.read, Admission: admission, Service: hub,
+			Identify: hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: w.read,
+			Admission: admission, Service: hub,
 		},
 		Public: "https://hub.test", Log: slog.New(slog.DiscardHandler), Now: w.clock,
 	})
@@ -86,7 +91,8 @@ func (w *world) write(who auth.User, d prompt.Draft) library.View {
 func (w *world) folder(name string, files ...library.SentFile) prompt.Draft {
 	w.t.Helper()
 	skill := "---\nname: " + name + "\ndescription: About " + name + ".\n---\n\nUse " + name + ".\n"
-	d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Public}, append(files, library.SentFile{Path: "SKILL.md", Bytes: []byte(skill)}), nil)
+	d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Public},
+		append(files, library.SentFile{Path: "SKILL.md", Bytes: []byte(skill)}), nil)
 	require.NoError(w.t, err)
 	return d
 }
@@ -95,7 +101,10 @@ func (w *world) folder(name string, files ...library.SentFile) prompt.Draft {
 func (w *world) public(name, text string) library.View {
 	w.t.Helper()
 	w.handle()
-	return w.write(user("ann"), prompt.Draft{Name: name, Title: name, Description: "About " + name, Text: text, Visibility: prompt.Public})
+	return w.write(user("ann"), prompt.Draft{
+		Name: name, Title: name, Description: "About " + name,
+		Text: text, Visibility: prompt.Public,
+	})
 }
 
 func (w *world) handle() {
@@ -128,7 +137,8 @@ func (w *world) tree(id prompt.ID, n int64) string {
 
 func (w *world) token(who string, scopes ...string) (library.Token, string) {
 	w.t.Helper()
-	token, text, err := w.hub.CreateToken(w.t.Context(), user(who), library.TokenDraft{Name: "x", Scopes: scopes, Claimed: true})
+	token, text, err := w.hub.CreateToken(w.t.Context(), user(who),
+		library.TokenDraft{Name: "x", Scopes: scopes, Claimed: true})
 	require.NoError(w.t, err)
 	return token, text
 }
@@ -144,7 +154,8 @@ func run(t testing.TB, dir string, args ...string) (string, error) {
 	c := exec.CommandContext(t.Context(), "git", args...)
 	c.Dir = dir
 	c.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "LC_ALL=C",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=true", "LC_ALL=C",
 	}
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out

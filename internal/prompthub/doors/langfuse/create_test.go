@@ -19,14 +19,20 @@ func TestCreateChat(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	chat := messages{{"role": "system", "content": "You are a bot"}, {"role": "user", "content": "What's up?"}}
-	made := c.made(fields{"name": "p", "prompt": chat, "type": "chat", "labels": []string{"production"}, "commitMessage": "chore: setup"})
+	made := c.made(fields{
+		"name": "p", "prompt": chat, "type": "chat", "labels": []string{"production"},
+		"commitMessage": "chore: setup",
+	})
 	p := c.got("p", "")
 	require.Equal(t, made, p)
 	require.Equal(t, "chat", p.Type)
 	require.Equal(t, 1, p.Version)
 	require.Equal(t, "chore: setup", *p.CommitMessage)
 	require.Equal(t, map[string]any{}, p.Config)
-	require.Equal(t, []any{map[string]any{"role": "system", "content": "You are a bot"}, map[string]any{"role": "user", "content": "What's up?"}}, p.Prompt)
+	require.Equal(t, []any{
+		map[string]any{"role": "system", "content": "You are a bot"},
+		map[string]any{"role": "user", "content": "What's up?"},
+	}, p.Prompt)
 }
 
 func TestCreateChatWithPlaceholders(t *testing.T) {
@@ -63,11 +69,27 @@ func TestCreateRefuses(t *testing.T) {
 		{"a text as a chat", with(fields{"type": "chat"}), []any{"prompt"}},
 		{"a chat as a text", with(fields{"type": "text", "prompt": bot}), []any{"prompt"}},
 		{"a chat without its type", with(fields{"prompt": bot}), []any{"prompt"}},
-		{"a message without content", with(fields{"type": "chat", "prompt": messages{bot[0], {"role": "user", "message": "What's up?"}}}), []any{"prompt", 1.}},
+		{
+			"a message without content",
+			with(fields{"type": "chat", "prompt": messages{bot[0], {"role": "user", "message": "What's up?"}}}),
+			[]any{"prompt", 1.},
+		},
 		{"a message that is none", with(fields{"type": "chat", "prompt": []any{1}}), []any{"prompt"}},
-		{"a content that is no text", with(fields{"type": "chat", "prompt": messages{{"role": "user", "content": []any{"a"}}}}), []any{"prompt"}},
-		{"a placeholder without name", with(fields{"type": "chat", "prompt": messages{bot[0], {"type": "placeholder"}}}), []any{"prompt", 1., "name"}},
-		{"a placeholder with a space", with(fields{"type": "chat", "prompt": messages{{"type": "placeholder", "name": "a b"}}}), []any{"prompt", 0., "name"}},
+		{
+			"a content that is no text",
+			with(fields{"type": "chat", "prompt": messages{{"role": "user", "content": []any{"a"}}}}),
+			[]any{"prompt"},
+		},
+		{
+			"a placeholder without name",
+			with(fields{"type": "chat", "prompt": messages{bot[0], {"type": "placeholder"}}}),
+			[]any{"prompt", 1., "name"},
+		},
+		{
+			"a placeholder with a space",
+			with(fields{"type": "chat", "prompt": messages{{"type": "placeholder", "name": "a b"}}}),
+			[]any{"prompt", 0., "name"},
+		},
 		{"no messages", with(fields{"type": "chat", "prompt": messages{}}), []any{"prompt"}},
 		{"another type", with(fields{"type": "image"}), []any{"type"}},
 		{"no prompt", fields{"name": "p"}, []any{"prompt"}},
@@ -95,11 +117,16 @@ func TestCreateRefuses(t *testing.T) {
 		require.Equal(t, tc.where, issues[0].(map[string]any)["path"], tc.what)
 		require.NotEmpty(t, issues[0].(map[string]any)["message"], tc.what)
 	}
-	for _, body := range []string{"", "{", "null", `{"name":"p","name":"q","prompt":"x"}`, "{\"name\":\"p\xff\",\"prompt\":\"x\"}", "[]", strings.Repeat("[", 100_000)} {
+	for _, body := range []string{
+		"", "{", "null", `{"name":"p","name":"q","prompt":"x"}`,
+		"{\"name\":\"p\xff\",\"prompt\":\"x\"}", "[]", strings.Repeat("[", 100_000),
+	} {
 		c.do(http.MethodPost, base, body).is(http.StatusBadRequest)
 	}
-	c.do(http.MethodPost, base, `{"name":"`+strings.Repeat("x", 300<<10)).says(http.StatusRequestEntityTooLarge, "larger than")
-	c.do(http.MethodPost, base, `{"prompt":[`+strings.Repeat("0,", 50_001)).says(http.StatusBadRequest, "more than 50000 elements and members")
+	c.do(http.MethodPost, base, `{"name":"`+strings.Repeat("x", 300<<10)).says(
+		http.StatusRequestEntityTooLarge, "larger than")
+	c.do(http.MethodPost, base, `{"prompt":[`+strings.Repeat("0,", 50_001)).says(http.StatusBadRequest,
+		"more than 50000 elements and members")
 	require.Empty(t, c.list("").Data)
 }
 
@@ -114,9 +141,13 @@ func many(prefix string, n int) []string {
 func TestCreateKeepsTheKind(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
-	chat := fields{"name": "p", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}}, "labels": []string{"production"}}
+	chat := fields{
+		"name": "p", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}},
+		"labels": []string{"production"},
+	}
 	c.made(chat)
-	require.Equal(t, "InvalidRequestError", c.post(fields{"name": "p", "prompt": "text", "version": 2}).says(400, "another kind"))
+	require.Equal(t, "InvalidRequestError",
+		c.post(fields{"name": "p", "prompt": "text", "version": 2}).says(400, "another kind"))
 	require.Equal(t, "chat", c.got("p", "").Type)
 	c.get("p", "?version=2").is(404)
 }
@@ -125,7 +156,10 @@ func TestLabelsMove(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	one := c.made(fields{"name": "p", "prompt": "prompt1", "labels": []string{"production", "staging", "development"}})
-	two := c.made(fields{"name": "p", "prompt": "prompt2", "labels": []string{"production", "production", "staging", "latest"}})
+	two := c.made(fields{
+		"name": "p", "prompt": "prompt2",
+		"labels": []string{"production", "production", "staging", "latest"},
+	})
 	three := c.made(fields{"name": "p", "prompt": "prompt3", "labels": []string{"staging"}, "isActive": false})
 	require.Equal(t, []string{"production", "staging", "latest"}, two.Labels)
 	require.Equal(t, two.ID, c.got("p", "").ID)
@@ -153,13 +187,15 @@ func TestConfigs(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	for name, config := range map[string]any{
-		"none": nil, "empty": fields{}, "list": []any{1., "a"}, "text": "x", "nested": map[string]any{"a": map[string]any{"b": nil}}, "zero": 0.,
+		"none": nil, "empty": fields{}, "list": []any{1., "a"}, "text": "x",
+		"nested": map[string]any{"a": map[string]any{"b": nil}}, "zero": 0.,
 	} {
 		want := config
 		if name == "none" || name == "empty" {
 			want = map[string]any{}
 		}
-		require.Equal(t, want, c.made(fields{"name": name, "prompt": "x", "config": config, "labels": []string{"production"}}).Config, name)
+		require.Equal(t, want, c.made(
+			fields{"name": name, "prompt": "x", "config": config, "labels": []string{"production"}}).Config, name)
 		require.Equal(t, want, c.got(name, "").Config, name)
 	}
 }
@@ -194,11 +230,20 @@ func TestVariablesAndPlaceholdersDiffer(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	says := c.post(fields{"name": "p", "type": "chat", "prompt": messages{
-		{"role": "system", "content": "Hello {{userName}} of {{place}}"}, {"type": "placeholder", "name": "userName"}, {"role": "user", "content": "How are you?"},
+		{"role": "system", "content": "Hello {{userName}} of {{place}}"},
+		{"type": "placeholder", "name": "userName"},
+		{"role": "user", "content": "How are you?"},
 	}})
-	require.Equal(t, "InvalidRequestError", says.says(400, "variables and placeholders must be unique, the following are not: userName"))
-	c.made(fields{"name": "q", "type": "chat", "prompt": messages{{"role": "system", "content": "You are a helpful {{history}}"}}})
-	two := c.made(fields{"name": "q", "type": "chat", "prompt": messages{{"role": "system", "content": "{{other}}"}, {"type": "placeholder", "name": "history"}}})
+	require.Equal(t, "InvalidRequestError",
+		says.says(400, "variables and placeholders must be unique, the following are not: userName"))
+	c.made(fields{
+		"name": "q", "type": "chat",
+		"prompt": messages{{"role": "system", "content": "You are a helpful {{history}}"}},
+	})
+	two := c.made(fields{
+		"name": "q", "type": "chat",
+		"prompt": messages{{"role": "system", "content": "{{other}}"}, {"type": "placeholder", "name": "history"}},
+	})
 	require.Equal(t, 2, two.Version)
 }
 
@@ -211,7 +256,8 @@ func TestWritersAtOnce(t *testing.T) {
 	versions := make([]promptObject, writers)
 	for i := range writers {
 		wg.Go(func() {
-			for a := c.post(fields{"name": "p", "prompt": fmt.Sprint(i)}); ; a = c.post(fields{"name": "p", "prompt": fmt.Sprint(i)}) {
+			for a := c.post(fields{"name": "p", "prompt": fmt.Sprint(i)}); ; a = c.post(
+				fields{"name": "p", "prompt": fmt.Sprint(i)}) {
 				if a.status == http.StatusCreated {
 					versions[i] = a.prompt()
 					return

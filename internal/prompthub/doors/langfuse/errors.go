@@ -69,7 +69,10 @@ func issues(fields []httpjson.Field) []issue {
 }
 
 // members are those of ours that have another name here.
-var members = map[string]string{"text": "prompt", "messages": "prompt", "message": "commitMessage", "label": "newLabels", "placeholder": "name", "ownTags": "tags"}
+var members = map[string]string{
+	"text": "prompt", "messages": "prompt", "message": "commitMessage",
+	"label": "newLabels", "placeholder": "name", "ownTags": "tags",
+}
 
 // path returns the name of a field of ours, such as messages[1].content, as Langfuse writes it.
 func path(name string) []any {

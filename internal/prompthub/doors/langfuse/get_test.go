@@ -17,14 +17,18 @@ func TestGet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.client("ann")
-	made := c.made(fields{"name": "p", "prompt": "prompt", "labels": []string{"production"}, "config": fields{"temperature": 0.1}})
+	made := c.made(fields{
+		"name": "p", "prompt": "prompt", "labels": []string{"production"},
+		"config": fields{"temperature": 0.1},
+	})
 	p := c.got("p", "")
 	require.Equal(t, made, p)
 	key := w.service.AuthorKey("ann")
 	at := time.Date(2026, 3, 1, 12, 0, 0, 1e6, time.UTC)
 	require.Equal(t, promptObject{
 		ID: p.ID, ProjectID: key, CreatedBy: key, Name: "p", Type: "text", CreatedAt: at, UpdatedAt: at, Version: 1,
-		Prompt: "prompt", Config: map[string]any{"temperature": 0.1}, Labels: []string{"production", "latest"}, Tags: []string{}, IsActive: true,
+		Prompt: "prompt", Config: map[string]any{"temperature": 0.1}, Labels: []string{"production", "latest"},
+		Tags: []string{}, IsActive: true,
 	}, p)
 }
 
@@ -45,14 +49,16 @@ func TestNamesInPaths(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	for _, name := range []string{
-		"promptName?!+ =@#;", "folder/sub folder/name", "a/versions/2", "percent%20encoded", "100%", "unicode-名前-тест-🚀", `back\slash`, "...", "a..b/.c", "x;y=z",
+		"promptName?!+ =@#;", "folder/sub folder/name", "a/versions/2", "percent%20encoded", "100%",
+		"unicode-名前-тест-🚀", `back\slash`, "...", "a..b/.c", "x;y=z",
 		"UPPER_lower.9", "multiple   spaces", "angled[brac]es]",
 	} {
 		require.Equal(t, name, c.made(fields{"name": name, "prompt": name, "labels": []string{"production"}}).Name)
 		require.Equal(t, name, c.got(name, "").Prompt)
 		require.Equal(t, []string{"a", "production", "latest"}, c.label(name, "1", "a").is(200).prompt().Labels)
 	}
-	require.Equal(t, "folder/sub folder/name", c.do(http.MethodGet, base+"/folder/sub%20folder/name", "").is(200).prompt().Prompt)
+	require.Equal(t, "folder/sub folder/name",
+		c.do(http.MethodGet, base+"/folder/sub%20folder/name", "").is(200).prompt().Prompt)
 	for _, name := range []string{"folder/sub folder/name", "a/versions/2", "..."} {
 		c.delete(name, "").is(204)
 		c.get(name, "").is(404)
@@ -81,13 +87,18 @@ func TestGetByVersion(t *testing.T) {
 	require.Equal(t, []string{"latest"}, made.Labels)
 	require.False(t, made.IsActive)
 	for query, text := range map[string]string{
-		"?version=2": "Prompt not found: 'p' with version 2", "?version=-1": "with version -1", "?version=9999999999": "with version 9999999999",
-		"?version=9223372036854775807": "with version", "?version=0": "with label 'production'", "?label=x": "with label 'x'",
+		"?version=2": "Prompt not found: 'p' with version 2", "?version=-1": "with version -1",
+		"?version=9999999999":          "with version 9999999999",
+		"?version=9223372036854775807": "with version", "?version=0": "with label 'production'",
+		"?label=x":        "with label 'x'",
 		"?label=" + "%20": "with label ' '",
 	} {
 		require.Equal(t, "LangfuseNotFoundError", c.get("p", query).says(404, text), query)
 	}
-	for _, query := range []string{"?version=x", "?version=1.5", "?version=99999999999999999999", "?version=1&label=latest", "?resolve=maybe"} {
+	for _, query := range []string{
+		"?version=x", "?version=1.5", "?version=99999999999999999999",
+		"?version=1&label=latest", "?resolve=maybe",
+	} {
 		c.get("p", query).is(400)
 	}
 }
@@ -117,7 +128,8 @@ func TestNamesAndSlugs(t *testing.T) {
 	c.made(fields{"name": "My Prompt", "prompt": "x", "labels": []string{"production"}})
 	c.get("my-prompt", "").is(404)
 	c.delete("my-prompt", "").is(404)
-	require.Equal(t, "LangfuseConflictError", c.post(fields{"name": "my-prompt", "prompt": "x"}).says(409, `"My Prompt"`))
+	require.Equal(t, "LangfuseConflictError",
+		c.post(fields{"name": "my-prompt", "prompt": "x"}).says(409, `"My Prompt"`))
 }
 
 // An address can hold what is no text; it is refused, and no answer repeats it or a long name.
@@ -125,7 +137,10 @@ func TestNamesThatAreNoText(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	c.made(fields{"name": "p", "prompt": "x"})
-	for _, path := range []string{base + "/%ff", base + "/p?label=\xff", "/lf/api/public/prompts?name=\xff", base + "?tag=\xff"} {
+	for _, path := range []string{
+		base + "/%ff", base + "/p?label=\xff",
+		"/lf/api/public/prompts?name=\xff", base + "?tag=\xff",
+	} {
 		c.do(http.MethodGet, path, "").says(400, "Invalid request data")
 	}
 	c.do(http.MethodPatch, base+"/%ff/versions/1", `{"newLabels":["a"]}`).says(400, "Invalid request data")
@@ -161,8 +176,11 @@ func TestPlaceholdersThatClientsFillIn(t *testing.T) {
 		"Hi ${name}, ${my name:Ann}":              {"Hi {{name}}, {{my_name}}", `variables.my_name (default "Ann")`},
 		"{{first name}} {{$x}} ${input:y:a hint}": {"{{first_name}} {{x}} {{y}}", ""},
 		"{{who | select:options=[\"a\",\"b\"]}}.": {"{{who}}.", "variables.who (choices)"},
-		"{{a:\u00fc}} {no} {{{b}}} {{c d: }}":     {"{{a}} {no} {{{b}}} {{c_d}}", `variables.a (default "\u00fc"), variables.c_d (default "")`},
-		"A brace { and {{x:{{y}}":                 {"A brace { and {{x:{{y}}", ""},
+		"{{a:\u00fc}} {no} {{{b}}} {{c d: }}": {
+			"{{a}} {no} {{{b}}} {{c_d}}",
+			`variables.a (default "\u00fc"), variables.c_d (default "")`,
+		},
+		"A brace { and {{x:{{y}}": {"A brace { and {{x:{{y}}", ""},
 	} {
 		c.made(fields{"name": "p", "prompt": text, "labels": []string{"production"}})
 		for _, query := range []string{"", "?resolve=false"} {
@@ -170,7 +188,11 @@ func TestPlaceholdersThatClientsFillIn(t *testing.T) {
 			require.Equal(t, want[0], a.prompt().Prompt, text)
 			require.Equal(t, want[1], a.header.Get("X-PromptHub-Loss"), text)
 		}
-		c.made(fields{"name": "chat", "type": "chat", "prompt": messages{{"role": "user", "content": text}, {"type": "placeholder", "name": "history"}}, "labels": []string{"production"}})
+		c.made(fields{
+			"name": "chat", "type": "chat",
+			"prompt": messages{{"role": "user", "content": text}, {"type": "placeholder", "name": "history"}},
+			"labels": []string{"production"},
+		})
 		require.Equal(t, want[1], c.get("chat", "").is(200).header.Get("X-PromptHub-Loss"))
 	}
 }

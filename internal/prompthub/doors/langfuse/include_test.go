@@ -26,8 +26,10 @@ func TestIncludes(t *testing.T) {
 		p := c.got("parent", query)
 		require.Equal(t, "Parent: I am a child", p.Prompt)
 		require.Equal(t, map[string]any{
-			"root":         map[string]any{"name": "parent", "version": 1., "id": parent.ID},
-			"dependencies": map[string]any{parent.ID: []any{map[string]any{"name": "child", "version": 1., "id": child.ID}}},
+			"root": map[string]any{"name": "parent", "version": 1., "id": parent.ID},
+			"dependencies": map[string]any{
+				parent.ID: []any{map[string]any{"name": "child", "version": 1., "id": child.ID}},
+			},
 		}, p.ResolutionGraph)
 	}
 	unresolved := c.got("parent", "?resolve=false")
@@ -66,7 +68,9 @@ func TestIncludesOfAllKinds(t *testing.T) {
 	require.Equal(t, want, c.got("special", "").Prompt)
 
 	c.made(fields{"name": "chat", "type": "chat", "labels": []string{"production"}, "prompt": messages{
-		{"role": "system", "content": "You help"}, {"type": "placeholder", "name": "history"}, {"role": "user", "content": "Context: " + include("level-1", "label=latest")},
+		{"role": "system", "content": "You help"},
+		{"type": "placeholder", "name": "history"},
+		{"role": "user", "content": "Context: " + include("level-1", "label=latest")},
 	}})
 	require.Equal(t, []any{
 		map[string]any{"role": "system", "content": "You help"},
@@ -81,8 +85,10 @@ func TestNoIncludes(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
 	for i, text := range []string{
-		"@@@langfusePrompt:invalid@@@", "@@@langfusePrompt:name=missing-type@@@", "@@@langfusePrompt:version=1|name=x@@@", "@@@langfusePrompt:name=x|something=else@@@",
-		"@@@langfusePrompt:name=x|version=1|label=a@@@", "@@langfusePrompt:name=test|version=1@@", "@@@langfusePrompt:name=test|version=1", "langfusePrompt:name=test|version=1@@@",
+		"@@@langfusePrompt:invalid@@@", "@@@langfusePrompt:name=missing-type@@@",
+		"@@@langfusePrompt:version=1|name=x@@@", "@@@langfusePrompt:name=x|something=else@@@",
+		"@@@langfusePrompt:name=x|version=1|label=a@@@", "@@langfusePrompt:name=test|version=1@@",
+		"@@@langfusePrompt:name=test|version=1", "langfusePrompt:name=test|version=1@@@",
 		"@@@langfuseMedia:type=image/jpeg|id=cc48838a|source=base64@@@", "@@@langfusePrompt:name=x|version=0@@@",
 	} {
 		name := fmt.Sprint("p", i)
@@ -106,7 +112,10 @@ func TestIncludesThatAreRefused(t *testing.T) {
 	other.made(fields{"name": "of another", "prompt": "x", "labels": production})
 	refused("p", include("unknown", "version=1"), "there is no such prompt; a text includes its author's own")
 	refused("p", include("of another", "version=1"), "there is no such prompt; a text includes its author's own")
-	c.made(fields{"name": "chat", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}}, "labels": production})
+	c.made(fields{
+		"name": "chat", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}},
+		"labels": production,
+	})
 	refused("p", include("chat", "label=production"), "chat")
 	c.made(fields{"name": "a", "prompt": "A", "labels": production})
 	c.made(fields{"name": "b", "prompt": include("a", "label=production"), "labels": production})
@@ -130,7 +139,10 @@ func TestIncludesThatAreGone(t *testing.T) {
 	c.made(fields{"name": "child", "prompt": "y"})
 	c.made(fields{"name": "parent", "prompt": include("child", "label=dev"), "labels": []string{"production"}})
 	c.made(fields{"name": "by version", "prompt": include("child", "version=2"), "labels": []string{"production"}})
-	for query, by := range map[string]string{"": "parent", "?version=1": "parent", "?label=dev": "parent", "?version=2": "by version"} {
+	for query, by := range map[string]string{
+		"": "parent", "?version=1": "parent", "?label=dev": "parent",
+		"?version=2": "by version",
+	} {
 		a := c.delete("child", query)
 		require.Equal(t, "InvalidRequestError", a.says(400, "included by"), query)
 		require.Contains(t, a.body, by, query)
@@ -141,7 +153,8 @@ func TestIncludesThatAreGone(t *testing.T) {
 		return v.ID
 	}
 	child, parent := id("child"), id("parent")
-	require.ErrorContains(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0), `the label dev is included by "parent"`)
+	require.ErrorContains(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0),
+		`the label dev is included by "parent"`)
 	// a deleted prompt includes nothing, and may come back
 	require.NoError(t, w.service.Delete(t.Context(), c.user, parent, library.Match{Any: true}))
 	require.NoError(t, w.service.SetLabels(t.Context(), c.user, child, []string{"dev"}, 0))

@@ -17,7 +17,9 @@ func publish(t *testing.T, w *world, user, name string) {
 	who, public := auth.User{ID: user, Name: user}, prompt.Public
 	v, err := w.service.GetByName(t.Context(), who, library.IDOf(who), name, library.WantedVersion{})
 	require.NoError(t, err)
-	_, err = w.service.Patch(t.Context(), who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = public })
+	_, err = w.service.Patch(t.Context(), who, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Visibility = public
+	})
 	require.NoError(t, err)
 }
 
@@ -27,9 +29,11 @@ func TestLabelsAreAdded(t *testing.T) {
 	c.made(fields{"name": "p", "prompt": "one", "labels": []string{"production"}})
 	c.made(fields{"name": "p", "prompt": "two"})
 	require.Equal(t, []string{"new-label", "production"}, c.label("p", "1", "new-label").is(200).prompt().Labels)
-	require.Equal(t, []string{"production", "latest"}, c.label("p", "2", "production", "production").is(200).prompt().Labels)
+	require.Equal(t, []string{"production", "latest"},
+		c.label("p", "2", "production", "production").is(200).prompt().Labels)
 	require.Equal(t, []string{"new-label"}, c.got("p", "?version=1").Labels)
-	require.Equal(t, []string{"production", "latest"}, c.label("p", "2").is(200).prompt().Labels, "no labels change nothing")
+	require.Equal(t, []string{"production", "latest"}, c.label("p", "2").is(200).prompt().Labels,
+		"no labels change nothing")
 }
 
 func TestLabelsThatCannotBe(t *testing.T) {

@@ -185,7 +185,8 @@ func missing(ctx context.Context, path string) error {
 		}
 	}
 	if methods == nil {
-		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute, "there is no such route: this service has prompts and skills, and takes no traces, scores or datasets")
+		return fault.Coded(fault.NotFound, httpjson.NoSuchRoute,
+			"there is no such route: this service has prompts and skills, and takes no traces, scores or datasets")
 	}
 	p := httpjson.NewProblem(ctx, http.StatusMethodNotAllowed, "there is no such route for this method")
 	p.SetHeader("Allow", strings.Join(methods, ", "))

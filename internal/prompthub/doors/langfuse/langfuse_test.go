@@ -32,11 +32,17 @@ func TestKeys(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).client("ann")
-	for _, path := range []string{"/lf", "/lf/", base + "/", "/lf/api/public/ingestion", "/lf/api/public/otel/v1/traces", "/lf/api/public/v2/prompt"} {
+	for _, path := range []string{
+		"/lf", "/lf/", base + "/", "/lf/api/public/ingestion",
+		"/lf/api/public/otel/v1/traces", "/lf/api/public/v2/prompt",
+	} {
 		require.Equal(t, "LangfuseNotFoundError", c.do(http.MethodPost, path, "{}").says(404, "no such route"), path)
 		require.Equal(t, "LangfuseNotFoundError", c.do(http.MethodGet, path, "").says(404, "no such route"), path)
 	}
-	for path, method := range map[string]string{base: http.MethodDelete, base + "/p": http.MethodPost, base + "/p/versions/1": http.MethodPut, "/lf/api/public/prompts": http.MethodPost} {
+	for path, method := range map[string]string{
+		base: http.MethodDelete, base + "/p": http.MethodPost,
+		base + "/p/versions/1": http.MethodPut, "/lf/api/public/prompts": http.MethodPost,
+	} {
 		a := c.do(method, path, "")
 		require.Equal(t, "MethodNotAllowedError", a.says(405, "method"), path)
 		require.NotEmpty(t, a.header.Get("Allow"), path)
@@ -57,7 +63,8 @@ func TestProject(t *testing.T) {
 	c.made(fields{"name": "p", "prompt": "x", "labels": []string{"production"}})
 	var of struct{ ProjectID string }
 	require.NoError(t, json.Unmarshal([]byte(c.get("p", "").body), &of))
-	require.JSONEq(t, `{"data":[{"id":"`+of.ProjectID+`","name":"ann","organization":{"id":"`+of.ProjectID+`","name":"ann"},"metadata":{}}]}`, c.do(http.MethodGet, "/lf/api/public/projects", "").is(200).body)
+	require.JSONEq(t, `{"data":[{"id":"`+of.ProjectID+`","name":"ann","organization":{"id":"`+of.ProjectID+
+		`","name":"ann"},"metadata":{}}]}`, c.do(http.MethodGet, "/lf/api/public/projects", "").is(200).body)
 }
 
 // An error before a route is found, or within one, has the shape of Langfuse too.
@@ -66,7 +73,8 @@ func TestOneShapeOfErrors(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("ann")
 	c.do(http.MethodPost, base, strings.Repeat(" ", 1<<20)).says(413, "larger than")
-	foreign := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+base, strings.NewReader("{}"))
+	foreign := httptest.NewRequestWithContext(t.Context(), http.MethodPost,
+		"http://localhost"+base, strings.NewReader("{}"))
 	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
 	require.Equal(t, "ForbiddenError", c.send(foreign).says(403, "another site"))
 	w.config.Service = nil

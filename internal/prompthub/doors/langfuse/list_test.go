@@ -31,7 +31,10 @@ func serveLibrary(t *testing.T) client {
 		save(c, day(2, i+1), "prompt-2", fmt.Sprint(i), fields{"labels": labels})
 	}
 	w.at(day(1, 1))
-	c.made(fields{"name": "prompt-3", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}}, "labels": []string{"production"}, "tags": []string{"tag-1"}})
+	c.made(fields{
+		"name": "prompt-3", "type": "chat", "prompt": messages{{"role": "user", "content": "x"}},
+		"labels": []string{"production"}, "tags": []string{"tag-1"},
+	})
 	return c
 }
 
@@ -104,7 +107,8 @@ func TestListByTime(t *testing.T) {
 	l = c.list("?" + to)
 	require.Equal(t, []string{"prompt-1", "prompt-3"}, l.names())
 	require.Equal(t, []int{1, 2}, l.Data[0].Versions)
-	require.Equal(t, []string{"prompt-2"}, c.list("?fromUpdatedAt="+url.QueryEscape("2024-02-03T02:00:00+02:00")).names())
+	require.Equal(t, []string{"prompt-2"},
+		c.list("?fromUpdatedAt="+url.QueryEscape("2024-02-03T02:00:00+02:00")).names())
 	require.Equal(t, []string{"prompt-2"}, c.list("?fromUpdatedAt=2024-02-03T02:00:00+02:00").names())
 	require.Empty(t, c.list("?toUpdatedAt=1999-01-01T00:00:00Z").Data)
 }
@@ -113,7 +117,8 @@ func TestListRefuses(t *testing.T) {
 	t.Parallel()
 	c := serveLibrary(t)
 	for _, query := range []string{
-		"?page=0", "?page=-1", "?page=x", "?limit=0", "?limit=101", "?limit=1.5", "?version=x", "?fromUpdatedAt=yesterday", "?toUpdatedAt=2024", "?page=99999999999",
+		"?page=0", "?page=-1", "?page=x", "?limit=0", "?limit=101", "?limit=1.5", "?version=x",
+		"?fromUpdatedAt=yesterday", "?toUpdatedAt=2024", "?page=99999999999",
 	} {
 		issues := c.do("GET", base+query, "").says(400, "Invalid request data").([]any)
 		name, _, _ := strings.Cut(query[1:], "=")

@@ -41,7 +41,8 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	v, err := w.service.OwnSkill(t.Context(), ann.user, "pdf-forms", library.WantedVersion{})
 	require.NoError(t, err)
 	largest := library.SentFile{Path: "a.txt", Bytes: []byte(strings.Repeat("\"xyz", prompt.MaxFile/4-100))}
-	_, err = w.service.PatchFiles(t.Context(), ann.user, v.ID, library.Match{Any: true}, library.FilesChange{Set: []library.SentFile{largest}}, func(*prompt.Draft) {})
+	_, err = w.service.PatchFiles(t.Context(), ann.user, v.ID, library.Match{Any: true},
+		library.FilesChange{Set: []library.SentFile{largest}}, func(*prompt.Draft) {})
 	require.NoError(t, err)
 	for i := range 100 {
 		ann.skill(fmt.Sprint("skill-", i), strings.Repeat("ж", 100_000))
@@ -51,7 +52,10 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	values := map[string][]string{"name": {url.PathEscape("prompt 024"), "pdf-forms"}}
 	var ways []heap.Way
 	named := "name=" + values["name"][0]
-	for _, query := range []string{"?limit=100&tag=short", "?limit=5", "?" + named, "?resolve=false&" + named, "?label=latest", "?" + hashes, "?limit=100"} {
+	for _, query := range []string{
+		"?limit=100&tag=short", "?limit=5", "?" + named, "?resolve=false&" + named,
+		"?label=latest", "?" + hashes, "?limit=100",
+	} {
 		ways = append(ways, func(page string) (status int, answer string) {
 			a := ann.do(http.MethodGet, page+query, "")
 			return a.status, a.body

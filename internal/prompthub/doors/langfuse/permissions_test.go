@@ -36,22 +36,42 @@ type route struct {
 var matrix = []route{
 	{"GET " + base + "/{name}", base + "/%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
 	{"GET " + base + "/{name}", base + "/%s?version=1", "", auth.ScopeRead, "200 200 200 404 404", 404},
-	{"GET " + base + "/{name}", base + "/%s?label=production&resolve=false", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{
+		"GET " + base + "/{name}", base + "/%s?label=production&resolve=false", "",
+		auth.ScopeRead, "200 200 200 404 404", 404,
+	},
 	{"GET /lf/api/public/prompts", "/lf/api/public/prompts?name=%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
 	{"GET /lf/api/public/projects", "/lf/api/public/projects", "", auth.ScopeRead, "200 200 200 200 200", 200},
 	{"GET " + base, base + "?name=%s", "", auth.ScopeRead, "200 200 200 200 200", 200},
 	{"POST " + base, base, `{"name":"%s","prompt":"new"}`, auth.ScopeWrite, "201 201 201 201 201", 201},
-	{"PATCH " + base + "/{name}/versions/{version}", base + "/%s/versions/1", `{"newLabels":["a"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
+	{
+		"PATCH " + base + "/{name}/versions/{version}", base + "/%s/versions/1", `{"newLabels":["a"]}`,
+		auth.ScopeWrite, "200 200 200 404 404", 404,
+	},
 	{"DELETE " + base + "/{name}", base + "/%s", "", auth.ScopePublish, "204 204 204 404 404", 404},
 	{"DELETE " + base + "/{name}", base + "/%s?version=1", "", auth.ScopePublish, "204 204 204 404 404", 404},
 	{"GET " + skills, skills + "?name=skill-%s", "", auth.ScopeRead, "200 200 200 200 200", 200},
 	{"GET " + skills + "/{name}", skills + "/skill-%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
 	{"GET " + skills + "/{name}", skills + "/skill-%s?version=2", "", auth.ScopeRead, "200 200 200 404 404", 404},
-	{"GET " + skills + "/files/content", skills + "/files/content?sha256Hashes=" + url.QueryEscape(hashOf("of skill-")) + "#%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
-	{"POST " + skills, skills, `{"files":[{"path":"SKILL.md","content":"---\nname: skill-%s\ndescription: New.\n---\nNew.\n"}]}`, auth.ScopeWrite, "201 201 201 201 201", 201},
-	{"PATCH " + skills + "/{name}", skills + "/skill-%s", `{"tags":["a"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
-	{"PATCH " + skills + "/{name}/versions/{version}", skills + "/skill-%s/versions/1", `{"labels":["a","production"]}`, auth.ScopeWrite, "200 200 200 404 404", 404},
-	{"DELETE " + skills + "/{name}/versions/{version}", skills + "/skill-%s/versions/1", "", auth.ScopePublish, "200 200 200 404 404", 404},
+	{"GET " + skills + "/files/content", skills + "/files/content?sha256Hashes=" +
+		url.QueryEscape(hashOf("of skill-")) + "#%s", "", auth.ScopeRead, "200 200 200 404 404", 404},
+	{
+		"POST " + skills, skills,
+		`{"files":[{"path":"SKILL.md","content":"---\nname: skill-%s\ndescription: New.\n---\nNew.\n"}]}`,
+		auth.ScopeWrite, "201 201 201 201 201", 201,
+	},
+	{
+		"PATCH " + skills + "/{name}", skills + "/skill-%s", `{"tags":["a"]}`,
+		auth.ScopeWrite, "200 200 200 404 404", 404,
+	},
+	{
+		"PATCH " + skills + "/{name}/versions/{version}", skills + "/skill-%s/versions/1", `{"labels":["a","production"]}`,
+		auth.ScopeWrite, "200 200 200 404 404", 404,
+	},
+	{
+		"DELETE " + skills + "/{name}/versions/{version}", skills + "/skill-%s/versions/1", "",
+		auth.ScopePublish, "200 200 200 404 404", 404,
+	},
 }
 
 const skills = "/lf/api/public/unstable/skills"
@@ -71,7 +91,8 @@ func (r route) ask(c client, name string) answer {
 // needs returns the scope that the author's token needs for a prompt.
 func (r route) needs(target string) string {
 	seen := target == "public" || target == "hidden"
-	if there := target != "deleted" && target != "unknown"; !there && r.scope == auth.ScopePublish || seen && r.scope == auth.ScopeWrite {
+	if there := target != "deleted" && target != "unknown"; !there && r.scope == auth.ScopePublish ||
+		seen && r.scope == auth.ScopeWrite {
 		return map[string]string{auth.ScopePublish: auth.ScopeWrite, auth.ScopeWrite: auth.ScopePublish}[r.scope]
 	}
 	return r.scope
@@ -95,7 +116,8 @@ func TestPermissions(t *testing.T) {
 				case name == "another user":
 					require.Equal(t, r.other, got.status, what)
 					unknown := r.ask(c, "nobody-has-this")
-					require.Equal(t, anonymous(unknown.body, "nobody-has-this"), anonymous(got.body, target), "it can be told from one that nobody has: %s", what)
+					require.Equal(t, anonymous(unknown.body, "nobody-has-this"), anonymous(got.body, target),
+						"it can be told from one that nobody has: %s", what)
 				case name == "reader" && needs != auth.ScopeRead, name == "writer" && needs == auth.ScopePublish:
 					require.Equal(t, 403, got.status, what)
 				case name == "reader", name == "writer":
@@ -152,7 +174,8 @@ func (w *world) target(t *testing.T, ann client, target string) {
 // skill makes a version of a skill with a text.
 func (c client) skill(name, text string) skillObject {
 	c.t.Helper()
-	return c.files(file{"path": "SKILL.md", "content": "---\nname: " + name + "\ndescription: About.\n---\n\n" + text + "\n"}, file{"path": "a.txt", "content": "of skill-"})
+	return c.files(file{"path": "SKILL.md", "content": "---\nname: " + name + "\ndescription: About.\n---\n\n" + text +
+		"\n"}, file{"path": "a.txt", "content": "of skill-"})
 }
 
 // callers are all but the author with a token that may do everything.
@@ -169,7 +192,8 @@ func (w *world) callers(t *testing.T, author client) map[string]client {
 	other, _, _ := library.Tokens.New()
 	foreign.header = "Bearer " + other
 	return map[string]client{
-		"nobody": {world: w}, "another user": w.client("bob"), "reader": w.client("ann", auth.ScopeRead), "writer": w.client("ann", auth.ScopeRead, auth.ScopeWrite),
+		"nobody": {world: w}, "another user": w.client("bob"), "reader": w.client("ann", auth.ScopeRead),
+		"writer":  w.client("ann", auth.ScopeRead, auth.ScopeWrite),
 		"revoked": revoked, "expired": expired, "a token of elsewhere": foreign,
 	}
 }
@@ -180,16 +204,28 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 	t.Parallel()
 	const mark = "q7Zx9"
 	seen, through := 0, 0
-	routes := append(slices.Clone(matrix), route{pattern: "PATCH", path: base + "/%s/versions/1", body: `{"newLabels":[]}`})
+	routes := append(slices.Clone(matrix),
+		route{pattern: "PATCH", path: base + "/%s/versions/1", body: `{"newLabels":[]}`})
 	for _, r := range routes {
 		if strings.HasPrefix(r.pattern, "GET") {
 			continue
 		}
-		for _, scopes := range [][]string{{auth.ScopeWrite}, {auth.ScopePublish}, {auth.ScopeWrite, auth.ScopePublish}, auth.Scopes()} {
+		for _, scopes := range [][]string{
+			{auth.ScopeWrite},
+			{auth.ScopePublish},
+			{auth.ScopeWrite, auth.ScopePublish},
+			auth.Scopes(),
+		} {
 			w := newWorld(t)
 			author := w.client("ann")
-			author.made(fields{"name": "x", "prompt": mark, "labels": []string{"production"}, "tags": []string{mark}, "config": fields{"a": mark}, "commitMessage": mark})
-			author.made(fields{"name": "user", "prompt": "@@@langfusePrompt:name=x|label=latest@@@", "commitMessage": mark})
+			author.made(fields{
+				"name": "x", "prompt": mark, "labels": []string{"production"}, "tags": []string{mark},
+				"config": fields{"a": mark}, "commitMessage": mark,
+			})
+			author.made(fields{
+				"name": "user", "prompt": "@@@langfusePrompt:name=x|label=latest@@@",
+				"commitMessage": mark,
+			})
 			got := r.ask(w.client("ann", scopes...), "x")
 			shows := strings.Contains(fmt.Sprint(got.header, got.body), mark) || strings.Contains(got.body, `"user"`)
 			if slices.Contains(scopes, auth.ScopeRead) {

@@ -153,7 +153,8 @@ func (s *server) label(ctx context.Context, r request) (int, any, error) {
 	if err != nil || len(in.Labels) == 0 {
 		return http.StatusOK, s.encode(v, labels(v)), err
 	}
-	if err := s.Service.SetLabels(ctx, r.User, v.ID, slices.Compact(slices.Sorted(slices.Values(in.Labels))), n); err != nil {
+	if err := s.Service.SetLabels(ctx, r.User, v.ID, slices.Compact(slices.Sorted(slices.Values(in.Labels))),
+		n); err != nil {
 		return 0, nil, err
 	}
 	if v, err = s.find(ctx, r, want); err != nil {
@@ -236,11 +237,15 @@ func (s *server) list(ctx context.Context, r request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	at := place{Page: q.Page, Limit: q.Limit, TotalItems: found.Total, TotalPages: (found.Total + q.Limit - 1) / q.Limit}
+	at := place{
+		Page: q.Page, Limit: q.Limit, TotalItems: found.Total,
+		TotalPages: (found.Total + q.Limit - 1) / q.Limit,
+	}
 	p := page{Data: make([]meta, len(found.Items)), Meta: at, Old: at}
 	for i, n := range found.Items {
 		p.Data[i] = meta{
-			Name: n.Name, Type: kind(n.Kind), Versions: n.Numbers, Labels: slices.Concat([]string{}, n.Labels), Tags: n.Tags,
+			Name: n.Name, Type: kind(n.Kind), Versions: n.Numbers, Labels: slices.Concat([]string{}, n.Labels),
+			Tags:          n.Tags,
 			LastUpdatedAt: httpjson.FormatTime(n.UpdatedAt), LastConfig: config(n.Config),
 		}
 	}
@@ -248,7 +253,10 @@ func (s *server) list(ctx context.Context, r request) (int, any, error) {
 }
 
 func query(r request) (library.NamedQuery, error) {
-	q := library.NamedQuery{Name: strings.TrimSpace(r.query.Get("name")), Tag: r.query.Get("tag"), Label: r.query.Get("label")}
+	q := library.NamedQuery{
+		Name: strings.TrimSpace(r.query.Get("name")),
+		Tag:  r.query.Get("tag"), Label: r.query.Get("label"),
+	}
 	var err error
 	if q.Version, err = number(r, "version", 0, 0, math.MaxInt64); err != nil {
 		return q, err

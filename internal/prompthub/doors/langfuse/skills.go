@@ -68,7 +68,8 @@ func (s *server) encodeSkill(ctx context.Context, v library.View, on []string) (
 	}
 	head := skill.Head(v.Prompt, v.About(), p.Version)
 	w.Description = head.Description
-	if w.FrontMatter, err = format.SkillFrontMatter(folder.Contents[0].Bytes); err != nil { // of a history that was brought over
+	// of a history that was brought over
+	if w.FrontMatter, err = format.SkillFrontMatter(folder.Contents[0].Bytes); err != nil {
 		w.FrontMatter = jsontext.Value("{}")
 	}
 	for i, f := range v.Files {
@@ -363,11 +364,15 @@ func (s *server) listSkills(ctx context.Context, r request) (int, any, error) {
 		return 0, nil, err
 	}
 	pages := (found.Total + q.Limit - 1) / q.Limit
-	p := skillPage{Data: make([]skillMeta, len(found.Items)), Meta: skillPlace{place{q.Page, q.Limit, pages, found.Total}, q.Page < pages}}
+	p := skillPage{
+		Data: make([]skillMeta, len(found.Items)),
+		Meta: skillPlace{place{q.Page, q.Limit, pages, found.Total}, q.Page < pages},
+	}
 	for i, x := range found.Items {
 		m := skillMeta{
 			Name: x.Slug, Description: skill.Head(x.Prompt, x.About(), x.Version).Description, Tags: tags(x.Draft),
-			Latest: x.Newest.Number, CreatedAt: httpjson.FormatTime(x.Newest.At), UpdatedAt: httpjson.FormatTime(x.UpdatedAt),
+			Latest: x.Newest.Number, CreatedAt: httpjson.FormatTime(x.Newest.At),
+			UpdatedAt: httpjson.FormatTime(x.UpdatedAt),
 		}
 		if x.Production > 0 {
 			m.Production = &x.Production
@@ -401,7 +406,8 @@ func (s *server) getContents(ctx context.Context, r request) (int, any, error) {
 	for i, h := range hashes {
 		var ok bool
 		if sums[i], ok = inHex(strings.ReplaceAll(h, " ", "+")); !ok { // a + that was not encoded
-			return 0, nil, wrong("sha256Hashes", "must be SHA-256 hashes in base64, as skills name them, with commas between")
+			return 0, nil, wrong("sha256Hashes",
+				"must be SHA-256 hashes in base64, as skills name them, with commas between")
 		}
 	}
 	contents, err := s.contents(ctx, r, slices.Compact(slices.Sorted(slices.Values(sums))))
@@ -412,7 +418,8 @@ func (s *server) getContents(ctx context.Context, r request) (int, any, error) {
 	answer := fileContents{Data: []fileContent{}}
 	for _, c := range contents {
 		if size += c.File.Size; size > maxContents {
-			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("these files have more than %d bytes together; ask for fewer at a time", maxContents))
+			return 0, nil, fault.New(fault.Invalid,
+				fmt.Sprintf("these files have more than %d bytes together; ask for fewer at a time", maxContents))
 		}
 	}
 	encoded := 0
@@ -426,12 +433,16 @@ func (s *server) getContents(ctx context.Context, r request) (int, any, error) {
 			return 0, nil, err
 		}
 		b := folder.Contents[0].Bytes
-		archive := fmt.Sprintf("GET /api/v1/prompts/%s/archive?version=%d has all files of the version as a ZIP", strings.ToLower(string(c.ID)), c.ShownVersion.Number)
+		archive := fmt.Sprintf("GET /api/v1/prompts/%s/archive?version=%d has all files of the version as a ZIP",
+			strings.ToLower(string(c.ID)), c.ShownVersion.Number)
 		if !prompt.IsText(b) {
-			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("the file %.100q is binary, and there are texts alone here: %s", c.File.Path, archive))
+			return 0, nil, fault.New(fault.Invalid,
+				fmt.Sprintf("the file %.100q is binary, and there are texts alone here: %s", c.File.Path, archive))
 		}
 		if encoded += prompt.Quoted(b); encoded > doors.MaxFilesAnswer {
-			return 0, nil, fault.New(fault.Invalid, fmt.Sprintf("these files have more than %d bytes as JSON: ask for fewer at a time, or %s", doors.MaxFilesAnswer, archive))
+			return 0, nil, fault.New(fault.Invalid,
+				fmt.Sprintf("these files have more than %d bytes as JSON: ask for fewer at a time, or %s",
+					doors.MaxFilesAnswer, archive))
 		}
 		answer.Data = append(answer.Data, fileContent{inBase64(sum), string(b)})
 	}
@@ -487,7 +498,8 @@ func (s *server) contents(ctx context.Context, r request, sums []string) (map[st
 	for _, sum := range missing {
 		at, ok := found[sum]
 		if !ok {
-			return nil, fault.New(fault.NotFound, "Skill file not found: '"+inBase64(sum)+"'; get the skill again, and ask for the files that it names")
+			return nil, fault.New(fault.NotFound, "Skill file not found: '"+inBase64(sum)+
+				"'; get the skill again, and ask for the files that it names")
 		}
 		if err := read(sum, at); err != nil {
 			return nil, err

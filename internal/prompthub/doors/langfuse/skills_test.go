@@ -73,27 +73,42 @@ func TestSkills(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.client("ann")
-	s := ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "scripts/fill.sh", "content": "#!/bin/sh\r\n"}, file{"path": "sub/ü", "content": ""})
-	require.Equal(t, []any{"pdf-forms", "Fills forms.", 1, []string{"latest"}, []string{}}, []any{s.Name, s.Description, s.Version, s.Labels, s.Tags})
-	require.JSONEq(t, `{"name": "pdf-forms", "description": "Fills forms.", "license": "MIT", "metadata": {"a": [1, true]}}`, string(s.FrontMatter))
-	require.Equal(t, []string{"SKILL.md text/markdown; charset=utf-8", "scripts/fill.sh text/plain; charset=utf-8", "sub/ü application/octet-stream"},
-		[]string{s.Files[0].Path + " " + s.Files[0].ContentType, s.Files[1].Path + " " + s.Files[1].ContentType, s.Files[2].Path + " " + s.Files[2].ContentType})
+	s := ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "scripts/fill.sh", "content": "#!/bin/sh\r\n"},
+		file{"path": "sub/ü", "content": ""})
+	require.Equal(t, []any{"pdf-forms", "Fills forms.", 1, []string{"latest"}, []string{}},
+		[]any{s.Name, s.Description, s.Version, s.Labels, s.Tags})
+	require.JSONEq(t,
+		`{"name": "pdf-forms", "description": "Fills forms.", "license": "MIT", "metadata": {"a": [1, true]}}`,
+		string(s.FrontMatter))
+	require.Equal(t, []string{
+		"SKILL.md text/markdown; charset=utf-8", "scripts/fill.sh text/plain; charset=utf-8",
+		"sub/ü application/octet-stream",
+	},
+		[]string{
+			s.Files[0].Path + " " + s.Files[0].ContentType, s.Files[1].Path + " " + s.Files[1].ContentType,
+			s.Files[2].Path + " " + s.Files[2].ContentType,
+		})
 	require.Equal(t, hashOf("#!/bin/sh\r\n"), s.Files[1].SHA256)
 	require.Equal(t, len("#!/bin/sh\r\n"), s.Files[1].ContentLength)
 	require.Nil(t, s.CommitMessage)
 
-	ann.do(http.MethodGet, skills+"/pdf-forms", "").says(http.StatusNotFound, "Skill not found: 'pdf-forms' with label 'production'")
+	ann.do(http.MethodGet, skills+"/pdf-forms", "").says(http.StatusNotFound,
+		"Skill not found: 'pdf-forms' with label 'production'")
 	require.Equal(t, s, ann.gotSkill("pdf-forms", "?label=latest"))
 	require.Equal(t, s, ann.gotSkill("pdf-forms", "?version=1"))
 
 	var two skillObject
 	ann.send(ann.request(fields{"commitMessage": "why", "files": []file{
-		{"path": "SKILL.md", "sha256Hash": s.Files[0].SHA256}, {"path": "run.sh", "sha256Hash": s.Files[1].SHA256}, {"path": "new.md", "content": "new"},
+		{"path": "SKILL.md", "sha256Hash": s.Files[0].SHA256},
+		{"path": "run.sh", "sha256Hash": s.Files[1].SHA256},
+		{"path": "new.md", "content": "new"},
 	}})).is(http.StatusCreated).into(&two)
 	require.Equal(t, 2, two.Version)
 	require.Equal(t, "why", *two.CommitMessage)
-	require.Equal(t, []string{"SKILL.md", "new.md", "run.sh"}, []string{two.Files[0].Path, two.Files[1].Path, two.Files[2].Path})
-	require.Equal(t, 3, ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "new.md", "content": "new"}, file{"path": "run.sh", "content": "#!/bin/sh\r\n"}).Version, "the same again is a version")
+	require.Equal(t, []string{"SKILL.md", "new.md", "run.sh"},
+		[]string{two.Files[0].Path, two.Files[1].Path, two.Files[2].Path})
+	require.Equal(t, 3, ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "new.md", "content": "new"},
+		file{"path": "run.sh", "content": "#!/bin/sh\r\n"}).Version, "the same again is a version")
 
 	label := func(version int, labels string) answer {
 		return ann.do(http.MethodPatch, fmt.Sprint(skills, "/pdf-forms/versions/", version), `{"labels":`+labels+`}`)
@@ -139,10 +154,12 @@ func TestSkills(t *testing.T) {
 	}
 	l := listed("")
 	require.Equal(t, []string{"other", "pdf-forms"}, []string{l.Data[0].Name, l.Data[1].Name})
-	require.Equal(t, []any{"Fills forms.", 3, 1, []string{"writing", "Mine"}}, []any{l.Data[1].Description, l.Data[1].LatestVersion, *l.Data[1].ProductionVersion, l.Data[1].Tags})
+	require.Equal(t, []any{"Fills forms.", 3, 1, []string{"writing", "Mine"}},
+		[]any{l.Data[1].Description, l.Data[1].LatestVersion, *l.Data[1].ProductionVersion, l.Data[1].Tags})
 	require.Nil(t, l.Data[0].ProductionVersion)
 	l = listed("?limit=1&page=2")
-	require.Equal(t, []any{"pdf-forms", 2, 2, false}, []any{l.Data[0].Name, l.Meta.TotalItems, l.Meta.TotalPages, l.Meta.HasNextPage})
+	require.Equal(t, []any{"pdf-forms", 2, 2, false},
+		[]any{l.Data[0].Name, l.Meta.TotalItems, l.Meta.TotalPages, l.Meta.HasNextPage})
 	require.True(t, listed("?limit=1").Meta.HasNextPage)
 	for query, want := range map[string]int{
 		"?name=other": 1, "?name=no-skill": 0, "?tag=Mine": 1, "?tag=x": 0, "?search=PDF": 1, "?search=fills": 2,
@@ -165,7 +182,8 @@ func TestContentsOfSkills(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.client("ann")
-	s := ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "a.txt", "content": "a\r\n\ufeff"}, file{"path": "empty", "content": ""})
+	s := ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "a.txt", "content": "a\r\n\ufeff"},
+		file{"path": "empty", "content": ""})
 	ann.skill("other", "x")
 	read := func(c client) {
 		t.Helper()
@@ -189,7 +207,10 @@ func TestContentsOfSkills(t *testing.T) {
 	read(ann)
 	w.client("bob").contents(s.Files[0].SHA256).says(http.StatusNotFound, "Skill file not found")
 	ann.contents(hashOf("none")).says(http.StatusNotFound, "Skill file not found")
-	for _, bad := range []string{"", "x", strings.Repeat("A", 44), s.Files[0].SHA256[:43], strings.TrimSuffix(s.Files[0].SHA256, "=") + "==", s.Files[0].SHA256 + ","} {
+	for _, bad := range []string{
+		"", "x", strings.Repeat("A", 44), s.Files[0].SHA256[:43],
+		strings.TrimSuffix(s.Files[0].SHA256, "=") + "==", s.Files[0].SHA256 + ",",
+	} {
 		ann.contents(bad).says(http.StatusBadRequest, "Invalid request data")
 	}
 	var many []string
@@ -201,13 +222,17 @@ func TestContentsOfSkills(t *testing.T) {
 	// a binary file is listed, and its bytes are elsewhere
 	v, err := w.service.OwnSkill(t.Context(), ann.user, "pdf-forms", library.WantedVersion{})
 	require.NoError(t, err)
-	_, err = w.service.PatchFiles(t.Context(), ann.user, v.ID, library.Match{Any: true}, library.FilesChange{Set: []library.SentFile{{Path: "logo.png", Bytes: []byte("\x00\xff"), Executable: true}}}, func(*prompt.Draft) {})
+	_, err = w.service.PatchFiles(t.Context(), ann.user, v.ID, library.Match{Any: true},
+		library.FilesChange{Set: []library.SentFile{{Path: "logo.png", Bytes: []byte("\x00\xff"), Executable: true}}},
+		func(*prompt.Draft) {})
 	require.NoError(t, err)
 	two := ann.gotSkill("pdf-forms", "?label=latest")
 	require.Equal(t, "logo.png application/octet-stream", two.Files[3].Path+" "+two.Files[3].ContentType)
-	ann.contents(two.Files[3].SHA256).says(http.StatusBadRequest, "/api/v1/prompts/"+strings.ToLower(string(v.ID))+"/archive?version=2")
+	ann.contents(two.Files[3].SHA256).says(http.StatusBadRequest,
+		"/api/v1/prompts/"+strings.ToLower(string(v.ID))+"/archive?version=2")
 	// it goes on into the next version, and may still be run
-	three := ann.files(file{"path": "SKILL.md", "content": md}, file{"path": "logo.png", "sha256Hash": two.Files[3].SHA256}, file{"path": "new.txt", "content": "new"})
+	three := ann.files(file{"path": "SKILL.md", "content": md},
+		file{"path": "logo.png", "sha256Hash": two.Files[3].SHA256}, file{"path": "new.txt", "content": "new"})
 	require.Equal(t, two.Files[3].SHA256, three.Files[1].SHA256)
 	v, err = w.service.OwnSkill(t.Context(), ann.user, "pdf-forms", library.WantedVersion{})
 	require.NoError(t, err)
@@ -227,16 +252,35 @@ func TestSkillsThatAreRefused(t *testing.T) {
 	ann := w.client("ann")
 	ann.made(fields{"name": "plain", "prompt": "A text."})
 	for want, files := range map[string][]file{
-		"is missing: send it":                               {{"path": "a.md", "content": "a"}},
-		"Invalid request data":                              {{"path": "SKILL.md"}},
-		"a text but no files":                               {{"path": "SKILL.md", "content": strings.ReplaceAll(md, "pdf-forms", "plain")}},
-		"does not begin with a head":                        {{"path": "SKILL.md", "content": "text"}},
-		"has no description":                                {{"path": "SKILL.md", "content": "---\nname: a\n---\nText.\n"}},
-		`"path":["files","a"],"message":"send its content"`: {{"path": "SKILL.md", "content": md}, {"path": "a", "sha256Hash": hashOf("none")}},
-		"Invalid request data ":                             {{"path": "SKILL.md", "content": md}, {"path": "a", "sha256Hash": "none"}},
-		"Invalid request data  ":                            {{"path": "SKILL.md", "content": md}, {"path": "../a", "content": ""}},
-		"Invalid request data   ":                           {{"path": "SKILL.md", "content": md}, {"path": "a", "content": ""}, {"path": "a", "content": "b"}},
-		"Invalid request data    ":                          {{"path": "SKILL.md", "content": md, "sha256Hash": hashOf(md)}},
+		"is missing: send it":  {{"path": "a.md", "content": "a"}},
+		"Invalid request data": {{"path": "SKILL.md"}},
+		"a text but no files": {
+			{"path": "SKILL.md", "content": strings.ReplaceAll(md, "pdf-forms", "plain")},
+		},
+		"does not begin with a head": {{"path": "SKILL.md", "content": "text"}},
+		"has no description": {
+			{"path": "SKILL.md", "content": "---\nname: a\n---\nText.\n"},
+		},
+		`"path":["files","a"],"message":"send its content"`: {
+			{"path": "SKILL.md", "content": md},
+			{"path": "a", "sha256Hash": hashOf("none")},
+		},
+		"Invalid request data ": {
+			{"path": "SKILL.md", "content": md},
+			{"path": "a", "sha256Hash": "none"},
+		},
+		"Invalid request data  ": {
+			{"path": "SKILL.md", "content": md},
+			{"path": "../a", "content": ""},
+		},
+		"Invalid request data   ": {
+			{"path": "SKILL.md", "content": md},
+			{"path": "a", "content": ""},
+			{"path": "a", "content": "b"},
+		},
+		"Invalid request data    ": {
+			{"path": "SKILL.md", "content": md, "sha256Hash": hashOf(md)},
+		},
 	} {
 		a := ann.send(ann.request(fields{"files": files}))
 		require.Contains(t, []int{http.StatusBadRequest, http.StatusConflict}, a.status, want)
@@ -252,15 +296,18 @@ func TestSkillsThatAreRefused(t *testing.T) {
 	large := file{"path": "a.txt", "content": strings.Repeat("x", 12<<20)}
 	require.Equal(t, http.StatusRequestEntityTooLarge, ann.send(ann.request(fields{"files": []file{large}})).status)
 	most := file{"path": "a.txt", "content": strings.Repeat("x", prompt.MaxFile)}
-	s := ann.files(file{"path": "SKILL.md", "content": md}, most, file{"path": "b.txt", "content": strings.Repeat("y", 1<<20)})
+	s := ann.files(file{"path": "SKILL.md", "content": md}, most,
+		file{"path": "b.txt", "content": strings.Repeat("y", 1<<20)})
 	ann.contents(s.Files[1].SHA256).is(http.StatusOK)
 	ann.contents(s.Files[1].SHA256, s.Files[2].SHA256).says(http.StatusBadRequest, "ask for fewer at a time")
 	v, err := w.service.OwnSkill(t.Context(), ann.user, "pdf-forms", library.WantedVersion{})
 	require.NoError(t, err)
 	escaped := library.SentFile{Path: "a.txt", Bytes: bytes.Repeat([]byte("\x01"), prompt.MaxFile)}
-	v, err = w.service.PatchFiles(t.Context(), ann.user, v.ID, library.Match{Any: true}, library.FilesChange{Set: []library.SentFile{escaped}}, func(*prompt.Draft) {})
+	v, err = w.service.PatchFiles(t.Context(), ann.user, v.ID, library.Match{Any: true},
+		library.FilesChange{Set: []library.SentFile{escaped}}, func(*prompt.Draft) {})
 	require.NoError(t, err)
-	ann.contents(hashOf(string(escaped.Bytes))).says(http.StatusBadRequest, "bytes as JSON: ask for fewer at a time, or GET /api/v1/prompts/"+strings.ToLower(string(v.ID)))
+	ann.contents(hashOf(string(escaped.Bytes))).says(http.StatusBadRequest,
+		"bytes as JSON: ask for fewer at a time, or GET /api/v1/prompts/"+strings.ToLower(string(v.ID)))
 }
 
 // With a token of a workspace the skills are the workspace's.
@@ -270,7 +317,8 @@ func TestSkillsOfWorkspaces(t *testing.T) {
 	ann := w.client("ann")
 	_, err := w.service.CreateWorkspace(t.Context(), ann.user, prompt.Profile{Handle: "a-team", Name: "Team"})
 	require.NoError(t, err)
-	token, text, err := w.service.CreateWorkspaceToken(t.Context(), ann.user, "a-team", library.TokenDraft{Name: "CI", Scopes: auth.Scopes(), Claimed: true})
+	token, text, err := w.service.CreateWorkspaceToken(t.Context(), ann.user, "a-team",
+		library.TokenDraft{Name: "CI", Scopes: auth.Scopes(), Claimed: true})
 	require.NoError(t, err)
 	team := w.with(ann.user, token.ID, text)
 	s := team.files(file{"path": "SKILL.md", "content": md})

@@ -98,8 +98,10 @@ func (s *server) encode(v library.View, on []string) wirePrompt {
 		number, made = v.ShownVersion.Number, v.ShownVersion.Change
 	}
 	p := wirePrompt{
-		ID: versionID(v.ID, number), CreatedAt: httpjson.FormatTime(made.At), UpdatedAt: httpjson.FormatTime(made.At), ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.KeyOf(v.AuthorID, made.By),
-		Name: v.Name, Version: number, Type: kind(v.Kind), Prompt: v.Text, Config: config(v.Config), Labels: on, Tags: tags(v.Draft),
+		ID: versionID(v.ID, number), CreatedAt: httpjson.FormatTime(made.At), UpdatedAt: httpjson.FormatTime(made.At),
+		ProjectID: s.Service.AuthorKey(v.AuthorID), CreatedBy: s.Service.KeyOf(v.AuthorID, made.By),
+		Name: v.Name, Version: number, Type: kind(v.Kind), Prompt: v.Text, Config: config(v.Config),
+		Labels: on, Tags: tags(v.Draft),
 		IsActive: slices.Contains(on, prompt.Production),
 	}
 	if v.Message != "" {
@@ -271,7 +273,8 @@ func unique(c prompt.Content) error {
 	if both == nil {
 		return nil
 	}
-	return fault.New(fault.Invalid, "variables and placeholders must be unique, the following are not: "+strings.Join(both, ", "))
+	return fault.New(fault.Invalid, "variables and placeholders must be unique, the following are not: "+
+		strings.Join(both, ", "))
 }
 
 // number reads a whole number of a query; absent or empty it is otherwise.

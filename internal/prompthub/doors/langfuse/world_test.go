@@ -45,7 +45,9 @@ func newWorldOf(t testing.TB, rules prompt.Rules) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	db := promptdb.New(promptdb.Config{
 		Store: memory.NewTables(), Queues: memory.NewQueues(w.clock), Tables: promptdb.DefaultTables(), Now: w.clock,
-		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Log: slog.New(slog.DiscardHandler), Background: func(f func()) {
+			f()
+		}, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
 	w.service = library.New(db, rules, w.clock)
@@ -91,7 +93,8 @@ func (w *world) client(user string, scopes ...string) client {
 		scopes = auth.Scopes()
 	}
 	who := auth.User{ID: user, Name: user}
-	token, text, err := w.service.CreateToken(w.t.Context(), who, library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
+	token, text, err := w.service.CreateToken(w.t.Context(), who,
+		library.TokenDraft{Name: "CI", Scopes: scopes, Claimed: true})
 	require.NoError(w.t, err)
 	return w.with(who, token.ID, text)
 }

@@ -61,7 +61,8 @@ func (s *server) version(ctx context.Context, r request, name string) (library.V
 	hash := hashOf(name)
 	if n := numbered(hash); n > 0 {
 		v, err := s.find(ctx, r, library.WantedVersion{Number: n})
-		if err == nil && !unpushed(v.ShownVersion.Message) && strings.HasPrefix(commitHash(v.ID, n, v.ShownVersion.Hash), hash) {
+		if err == nil && !unpushed(v.ShownVersion.Message) &&
+			strings.HasPrefix(commitHash(v.ID, n, v.ShownVersion.Hash), hash) {
 			return v, nil
 		}
 		if err != nil && fault.Of(err) != fault.NotFound {
@@ -156,7 +157,10 @@ func (s *server) listCommits(ctx context.Context, r request) (any, error) {
 
 func newCommit(id prompt.ID, v prompt.Version) commit {
 	hash := commitHash(id, v.Number, v.Hash)
-	return commit{ID: commitID(hash), Hash: hash, CreatedAt: httpjson.FormatTime(v.At), UpdatedAt: httpjson.FormatTime(v.At), Message: v.Message}
+	return commit{
+		ID: commitID(hash), Hash: hash, CreatedAt: httpjson.FormatTime(v.At),
+		UpdatedAt: httpjson.FormatTime(v.At), Message: v.Message,
+	}
 }
 
 const pushedMessage = "Pushed by a client of LangSmith"
@@ -189,7 +193,8 @@ func (s *server) checkParent(ctx context.Context, r request, v library.View, par
 	if err != nil && fault.Of(err) != fault.NotFound {
 		return err
 	}
-	if err != nil || commitHash(v.ID, was.ShownVersion.Number, was.ShownVersion.Hash) != parent || !was.ShownVersion.Same(v.Content()) {
+	if err != nil || commitHash(v.ID, was.ShownVersion.Number, was.ShownVersion.Hash) != parent ||
+		!was.ShownVersion.Same(v.Content()) {
 		return fault.New(fault.Conflict, "the prompt has a newer commit than parent_commit; pull it first")
 	}
 	return nil
@@ -220,10 +225,11 @@ func (s *server) commit(ctx context.Context, r request) (any, error) {
 		return nil, fault.New(fault.Conflict, "Nothing to commit: the prompt has not changed since the latest commit")
 	}
 	message := cmp.Or(in.Message, pushedMessage)
-	made, err := s.Service.Patch(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, func(d *prompt.Draft) {
-		*d = d.With(c)
-		d.Message = message
-	})
+	made, err := s.Service.Patch(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}},
+		func(d *prompt.Draft) {
+			*d = d.With(c)
+			d.Message = message
+		})
 	var stale *fault.Error
 	if errors.As(err, &stale) && stale.Kind == fault.Stale {
 		return nil, fault.New(fault.Conflict, "somebody committed at the same time; pull it first")

@@ -53,16 +53,19 @@ func (s *server) pullDirectory(ctx context.Context, r request) (any, error) {
 		return nil, err
 	}
 	number := v.ShownVersion.Number
-	archive := fmt.Sprintf("take the archive, GET /api/v1/prompts/%s/archive?version=%d", strings.ToLower(string(v.ID)), number)
+	archive := fmt.Sprintf("take the archive, GET /api/v1/prompts/%s/archive?version=%d",
+		strings.ToLower(string(v.ID)), number)
 	hash := commitHash(v.ID, number, v.ShownVersion.Hash)
 	d := pulledDirectory{ID: commitID(hash), Hash: hash, Files: make(map[string]entry, len(folder.Contents))}
 	size := 0
 	for _, f := range folder.Contents {
 		if !prompt.IsText(f.Bytes) {
-			return nil, fault.New(fault.Invalid, fmt.Sprintf("the file %.100q is binary, and a directory has texts alone here: %s", f.Path, archive))
+			return nil, fault.New(fault.Invalid,
+				fmt.Sprintf("the file %.100q is binary, and a directory has texts alone here: %s", f.Path, archive))
 		}
 		if size += prompt.Quoted(f.Bytes) + prompt.Quoted([]byte(f.Path)); size > doors.MaxFilesAnswer {
-			return nil, fault.New(fault.Invalid, fmt.Sprintf("the files have more than %d bytes as JSON: %s", doors.MaxFilesAnswer, archive))
+			return nil, fault.New(fault.Invalid,
+				fmt.Sprintf("the files have more than %d bytes as JSON: %s", doors.MaxFilesAnswer, archive))
 		}
 		text := string(f.Bytes)
 		d.Files[f.Path] = entry{typeFile, &text}
@@ -86,7 +89,8 @@ func (d newDirectory) change(has prompt.Files) (library.FilesChange, error) {
 	for _, path := range slices.Sorted(maps.Keys(d.Files)) {
 		switch e := d.Files[path]; {
 		case e == nil && path == prompt.SkillFile:
-			return c, fault.Coded(fault.Invalid, prompt.BadSkill, "a skill needs its SKILL.md: put another one in its place, or delete the skill")
+			return c, fault.Coded(fault.Invalid, prompt.BadSkill,
+				"a skill needs its SKILL.md: put another one in its place, or delete the skill")
 		case e == nil:
 			if _, ok := has.Find(path); ok {
 				c.Remove = append(c.Remove, path)
@@ -129,9 +133,10 @@ func (s *server) commitDirectory(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.Service.PatchFiles(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, c, func(d *prompt.Draft) {
-		d.Message = pushedMessage
-	})
+	made, err := s.Service.PatchFiles(ctx, r.User, v.ID, library.Match{Revisions: []int64{v.Revision}}, c,
+		func(d *prompt.Draft) {
+			d.Message = pushedMessage
+		})
 	var stale *fault.Error
 	if errors.As(err, &stale) && stale.Kind == fault.Stale {
 		return nil, fault.New(fault.Conflict, "somebody committed at the same time; pull it first")
@@ -157,7 +162,8 @@ func (s *server) checkDirectory(ctx context.Context, r request, v library.View, 
 	others := func(files prompt.Files) prompt.Files {
 		return slices.DeleteFunc(slices.Clone(files), func(f prompt.File) bool { return f.Path == prompt.SkillFile })
 	}
-	if err != nil || !s.isCommit(v, was.ShownVersion, parent) || !was.ShownVersion.Same(v.Content()) || !others(was.Files).Same(others(v.Files)) {
+	if err != nil || !s.isCommit(v, was.ShownVersion, parent) || !was.ShownVersion.Same(v.Content()) ||
+		!others(was.Files).Same(others(v.Files)) {
 		return fault.New(fault.Conflict, "the skill has a newer commit than parent_commit; pull it first")
 	}
 	return nil

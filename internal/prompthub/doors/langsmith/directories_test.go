@@ -63,9 +63,13 @@ func TestDirectories(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, ann := w.token("ann", library.TokenDraft{})
-	require.Equal(t, 200, w.do(ann, "POST", "/repos/", `{"repo_handle":"tool","repo_type":"skill","description":"Before."}`).Code)
+	require.Equal(t, 200, w.do(ann, "POST", "/repos/",
+		`{"repo_handle":"tool","repo_type":"skill","description":"Before."}`).Code)
 	require.Equal(t, 404, w.do(ann, "GET", tool, "").Code, "nothing was pushed yet")
-	first := w.push(ann, "", map[string]any{"SKILL.md": text(toolMD), "run.sh": text("#!/bin/sh\r\n"), "sub/ü": text("")})
+	first := w.push(ann, "", map[string]any{
+		"SKILL.md": text(toolMD),
+		"run.sh":   text("#!/bin/sh\r\n"), "sub/ü": text(""),
+	})
 	p := w.pulled(ann, tool+"?repo_type=skill")
 	require.Equal(t, first, p.Hash)
 	require.Len(t, p.ID, 36)
@@ -74,23 +78,30 @@ func TestDirectories(t *testing.T) {
 	require.Equal(t, "#!/bin/sh\r\n", p.Files["run.sh"].Content)
 	require.Equal(t, "file", p.Files["sub/ü"].Type)
 	require.Contains(t, w.do(ann, "GET", "/repos/-/tool", "").Body.String(), `"description":"A tool."`)
-	require.Equal(t, first, w.push(ann, "", map[string]any{"run.sh": text("#!/bin/sh\r\n"), "none": nil}), "the same files are the same commit")
+	require.Equal(t, first, w.push(ann, "", map[string]any{"run.sh": text("#!/bin/sh\r\n"), "none": nil}),
+		"the same files are the same commit")
 
 	// whether a file may be run is not told here, and stays
 	v, err := w.service.GetByName(t.Context(), user("ann"), "ann", "tool", library.WantedVersion{})
 	require.NoError(t, err)
-	runnable := library.FilesChange{Set: []library.SentFile{{Path: "run.sh", SHA256: file(v, "run.sh").SHA256, Executable: true}}}
-	_, err = w.service.PatchFiles(t.Context(), user("ann"), v.ID, library.Match{Any: true}, runnable, func(*prompt.Draft) {})
+	runnable := library.FilesChange{
+		Set: []library.SentFile{{Path: "run.sh", SHA256: file(v, "run.sh").SHA256, Executable: true}},
+	}
+	_, err = w.service.PatchFiles(t.Context(), user("ann"), v.ID, library.Match{Any: true},
+		runnable, func(*prompt.Draft) {})
 	require.NoError(t, err)
 	second := w.pulled(ann, tool).Hash
-	third := w.push(ann, second, map[string]any{"sub/ü": nil, "run.sh": text("#!/bin/sh\necho\n"), "new.md": text("new")})
+	third := w.push(ann, second, map[string]any{
+		"sub/ü": nil, "run.sh": text("#!/bin/sh\necho\n"), "new.md": text("new"),
+	})
 	v, err = w.service.GetByName(t.Context(), user("ann"), "ann", "tool", library.WantedVersion{})
 	require.NoError(t, err)
 	require.True(t, file(v, "run.sh").Executable)
 	require.Len(t, v.Files, 3)
 	require.Len(t, w.pulled(ann, tool+"?commit="+first[:8]).Files, 3)
 	require.Equal(t, "#!/bin/sh\r\n", w.pulled(ann, tool+"?commit="+first).Files["run.sh"].Content)
-	require.Equal(t, 200, w.do(ann, "POST", "/repos/-/tool/tags", `{"tag_name":"production","commit_id":"`+first+`"}`).Code)
+	require.Equal(t, 200, w.do(ann, "POST", "/repos/-/tool/tags",
+		`{"tag_name":"production","commit_id":"`+first+`"}`).Code)
 	require.Equal(t, first, w.pulled(ann, tool+"?commit=production").Hash)
 	require.Equal(t, third, w.pulled(ann, tool).Hash)
 
@@ -134,9 +145,12 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 		"needs its SKILL.md":         {"SKILL.md": nil},
 		"does not begin with a head": {"SKILL.md": text("no head")},
 		"is named \\\"other\\\"":     {"SKILL.md": text(strings.ReplaceAll(toolMD, "tool", "other"))},
-		"is a link to another":       {"SKILL.md": text(toolMD), "sub": map[string]any{"type": "skill", "repo_handle": "x"}},
-		"has no content":             {"SKILL.md": text(toolMD), "a": map[string]any{"type": "file"}},
-		"BAD_PATH":                   {"SKILL.md": text(toolMD), "../a": text("a")},
+		"is a link to another": {
+			"SKILL.md": text(toolMD),
+			"sub":      map[string]any{"type": "skill", "repo_handle": "x"},
+		},
+		"has no content": {"SKILL.md": text(toolMD), "a": map[string]any{"type": "file"}},
+		"BAD_PATH":       {"SKILL.md": text(toolMD), "../a": text("a")},
 	} {
 		status, body := w.pushed(ann, "", files)
 		require.Equal(t, 422, status, body)
@@ -148,7 +162,8 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	set := func(path string, b []byte) {
 		c := library.FilesChange{Set: []library.SentFile{{Path: path, Bytes: b}}}
-		_, err = w.service.PatchFiles(t.Context(), user("ann"), v.ID, library.Match{Any: true}, c, func(*prompt.Draft) {})
+		_, err = w.service.PatchFiles(t.Context(), user("ann"), v.ID,
+			library.Match{Any: true}, c, func(*prompt.Draft) {})
 		require.NoError(t, err)
 	}
 	set("logo.png", []byte("\x00\xff"))

@@ -95,7 +95,8 @@ func (s *server) handle(pattern string, act func(context.Context, request) (any,
 	}
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		s.Take(w, r, limit, func(c doors.Caller, body []byte) error {
-			answer, err := act(r.Context(), request{c, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("commit"), r.URL.Query(), body})
+			answer, err := act(r.Context(),
+				request{c, r.PathValue("owner"), r.PathValue("repo"), r.PathValue("commit"), r.URL.Query(), body})
 			if err == nil {
 				write(w, c.MayKnow(answer))
 			}

@@ -99,8 +99,10 @@ var roles = map[string]string{"system": "System", "user": "Human", "assistant": 
 // are loaded. Models, tools and secrets are not among them.
 var classes = func() []string {
 	all := []string{
-		"PromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotPromptTemplate", "FewShotChatMessagePromptTemplate",
-		"MessagesPlaceholder", "ChatMessagePromptTemplate", "ChatMessage", "ToolMessage", "FunctionMessage", "ImagePromptTemplate", "DictPromptTemplate",
+		"PromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotPromptTemplate",
+		"FewShotChatMessagePromptTemplate",
+		"MessagesPlaceholder", "ChatMessagePromptTemplate", "ChatMessage", "ToolMessage", "FunctionMessage",
+		"ImagePromptTemplate", "DictPromptTemplate",
 	}
 	for _, class := range roles {
 		all = append(all, class+"MessagePromptTemplate", class+"Message")
@@ -322,7 +324,8 @@ func allowed(v any) error {
 	case map[string]any:
 		if _, ok := v["lc"]; ok && !known(v) {
 			if v["type"] == "not_implemented" {
-				return unread("the client could not write %.200q down and sent its name alone; push another template", v["id"])
+				return unread("the client could not write %.200q down and sent its name alone; push another template",
+					v["id"])
 			}
 			return unread("it holds %.200q, which is none of the templates and messages that are kept here; push a prompt alone, without a model", v["id"])
 		}
@@ -380,7 +383,8 @@ func (r *reader) text(o object, values map[string]any) (string, error) {
 // examples returns the examples of a few, and how each must be said.
 func (o object) examples() (object, []map[string]any, error) {
 	if o.Kwargs.Example == nil || len(o.Kwargs.Examples) > prompt.MaxMessages {
-		return object{}, nil, unread("a few-shot template needs an example_prompt, and at most %d examples", prompt.MaxMessages)
+		return object{}, nil, unread("a few-shot template needs an example_prompt, and at most %d examples",
+			prompt.MaxMessages)
 	}
 	return *o.Kwargs.Example, o.Kwargs.Examples, nil
 }
@@ -498,7 +502,8 @@ func (r *reader) message(o object, values map[string]any) (m prompt.Message, err
 	}
 	var texts []string
 	for _, part := range o.Kwargs.Prompt {
-		if class := part.class(); class == "ImagePromptTemplate" || class == "DictPromptTemplate" { // the manifest keeps it
+		// the manifest keeps it
+		if class := part.class(); class == "ImagePromptTemplate" || class == "DictPromptTemplate" {
 			continue
 		}
 		text, err := r.text(part, values)
@@ -538,7 +543,9 @@ func textsOf(content jsontext.Value) (string, error) {
 
 // fill returns a template as a text of ours. In an f-string a brace that is doubled stands for one;
 // the variables of Mustache are written as ours are.
-func (r *reader) fill(template, format string, partial map[string]jsontext.Value, values map[string]any) (string, error) {
+func (r *reader) fill(template, format string, partial map[string]jsontext.Value,
+	values map[string]any,
+) (string, error) {
 	if err := r.take(len(template)); err != nil {
 		return "", err
 	}

@@ -39,7 +39,8 @@ func value(t *testing.T, v any) jsontext.Value {
 func TestTextsThereAndBack(t *testing.T) {
 	t.Parallel()
 	for text, template := range map[string]string{
-		"Hi {{name}}": "Hi {name}", "a {b} {{c}} d}": "a {{b}} {c} d}}", "{}": "{{}}", "no variables": "no variables", "{{a}}{{b}}{{a}}": "{a}{b}{a}",
+		"Hi {{name}}": "Hi {name}", "a {b} {{c}} d}": "a {{b}} {c} d}}", "{}": "{{}}", "no variables": "no variables",
+		"{{a}}{{b}}{{a}}":   "{a}{b}{a}",
 		`{"a": {"b": [1]}}`: `{{"a": {{"b": [1]}}}}`, "${x}": "{x}", "名 {{名}} 🚀": "名 {名} 🚀",
 	} {
 		c := prompt.Content{Text: text}
@@ -73,7 +74,8 @@ func TestDefaults(t *testing.T) {
 func TestFewShot(t *testing.T) {
 	t.Parallel()
 	manifest := value(t, lc("FewShotPromptTemplate", m{
-		"prefix": "Add {what}.", "suffix": "{q} ->", "example_prompt": textOf("{q} -> {a}"), "examples": []m{{"q": "1+1", "a": 2}, {"q": "2+2", "a": "4"}},
+		"prefix": "Add {what}.", "suffix": "{q} ->", "example_prompt": textOf("{q} -> {a}"),
+		"examples":        []m{{"q": "1+1", "a": 2}, {"q": "2+2", "a": "4"}},
 		"input_variables": []string{"what", "q"}, "template_format": "f-string",
 	}))
 	c, err := contentOf(manifest, `{"model":"x"}`)
@@ -104,7 +106,8 @@ func TestManifestsInConfigs(t *testing.T) {
 	model := m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}}
 	for name, kept := range map[string]any{
 		"of another text": textOf("Hello {x}"), "a model": model, "no object": "x", "nothing": nil,
-		"a model within": lc("PromptTemplate", m{"template": "Hi {x}", "template_format": "f-string", "metadata": model}),
+		"a model within": lc("PromptTemplate",
+			m{"template": "Hi {x}", "template_format": "f-string", "metadata": model}),
 	} {
 		c.Config = string(value(t, m{"langchain": m{"manifest": kept, "of": words(c)}}))
 		got, err := manifestOf(c)
@@ -126,33 +129,71 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	}
 	examples := make([]m, 201)
 	for name, manifest := range map[string]any{
-		"nothing":               nil,
-		"a text":                "Hi",
-		"no class":              m{"lc": 1, "type": "constructor", "id": []string{}, "kwargs": m{}},
-		"a model":               m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}},
-		"a chain":               m{"lc": 1, "type": "constructor", "id": []string{"langchain_core", "runnables", "RunnableSequence"}, "kwargs": m{"first": textOf("x")}},
-		"a secret within":       lc("PromptTemplate", m{"template": "x", "metadata": m{"lc": 1, "type": "secret", "id": []string{"KEY"}}}),
-		"another package":       m{"lc": 1, "type": "constructor", "id": []string{"evil", "PromptTemplate"}, "kwargs": m{"template": "x"}},
-		"what JS cannot write":  m{"lc": 1, "type": "not_implemented", "id": []string{"langchain_core", "prompts", "FewShotPromptTemplate"}},
-		"no template":           lc("PromptTemplate", m{}),
-		"an image":              chat(lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("x"), lc("PromptTemplate", m{})}})),
+		"nothing":  nil,
+		"a text":   "Hi",
+		"no class": m{"lc": 1, "type": "constructor", "id": []string{}, "kwargs": m{}},
+		"a model": m{
+			"lc": 1, "type": "constructor",
+			"id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{},
+		},
+		"a chain": m{
+			"lc": 1, "type": "constructor",
+			"id": []string{"langchain_core", "runnables", "RunnableSequence"}, "kwargs": m{"first": textOf("x")},
+		},
+		"a secret within": lc("PromptTemplate",
+			m{"template": "x", "metadata": m{"lc": 1, "type": "secret", "id": []string{"KEY"}}}),
+		"another package": m{
+			"lc": 1, "type": "constructor", "id": []string{"evil", "PromptTemplate"},
+			"kwargs": m{"template": "x"},
+		},
+		"what JS cannot write": m{
+			"lc": 1, "type": "not_implemented",
+			"id": []string{"langchain_core", "prompts", "FewShotPromptTemplate"},
+		},
+		"no template": lc("PromptTemplate", m{}),
+		"an image": chat(
+			lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("x"), lc("PromptTemplate", m{})}})),
 		"a content of a number": chat(lc("HumanMessage", m{"content": 5})),
 		"no role":               chat(lc("ChatMessagePromptTemplate", m{"prompt": textOf("x")})),
 		"nested too deep":       lc("PromptTemplate", m{"template": "x", "metadata": deep}),
 		"no example_prompt":     lc("FewShotPromptTemplate", m{"examples": []m{{}}}),
 		"too many examples":     lc("FewShotPromptTemplate", m{"example_prompt": textOf("x"), "examples": examples}),
-		"examples of examples":  lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": chat(lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": human("x")}))}),
-		"much out of little":    lc("FewShotPromptTemplate", m{"example_prompt": textOf(strings.Repeat("{a}", 1000)), "examples": []m{{"a": strings.Repeat("x", 1000)}}}),
-		"nothing out of much":   lc("FewShotPromptTemplate", m{"example_prompt": textOf(strings.Repeat("{a}", 10_000)), "examples": repeated(m{"a": ""}, 100)}),
-		"long separators":       lc("FewShotPromptTemplate", m{"example_prompt": textOf("x"), "example_separator": strings.Repeat("x", 10_000), "examples": examples[:100]}),
-		"long placeholders":     lc("FewShotChatMessagePromptTemplate", m{"example_prompt": lc("MessagesPlaceholder", m{"variable_name": strings.Repeat("x", 10_000)}), "examples": examples[:100]}),
-		"long defaults":         lc("PromptTemplate", m{"template": strings.Repeat("{a}", 10_000), "partial_variables": m{"a": strings.Repeat("x", 1000)}}),
-		"many long messages":    lc("FewShotChatMessagePromptTemplate", m{"example_prompt": human(strings.Repeat("x", 10_000)), "examples": examples[:100]}),
-		"many messages":         lc("FewShotChatMessagePromptTemplate", m{"example_prompt": chat(human("x"), human("y")), "examples": examples[:150]}),
-		"Jinja":                 lc("PromptTemplate", m{"template": "{{ x.__class__ }}", "template_format": "jinja2"}),
-		"Jinja within":          chat(lc("HumanMessagePromptTemplate", m{"prompt": lc("PromptTemplate", m{"template": "x", "template_format": "jinja2"})})),
+		"examples of examples": lc("FewShotChatMessagePromptTemplate",
+			m{"examples": []m{{}}, "example_prompt": chat(
+				lc("FewShotChatMessagePromptTemplate", m{"examples": []m{{}}, "example_prompt": human("x")}))}),
+		"much out of little": lc("FewShotPromptTemplate",
+			m{
+				"example_prompt": textOf(strings.Repeat("{a}", 1000)),
+				"examples":       []m{{"a": strings.Repeat("x", 1000)}},
+			}),
+		"nothing out of much": lc("FewShotPromptTemplate",
+			m{"example_prompt": textOf(strings.Repeat("{a}", 10_000)), "examples": repeated(m{"a": ""}, 100)}),
+		"long separators": lc("FewShotPromptTemplate",
+			m{
+				"example_prompt": textOf("x"), "example_separator": strings.Repeat("x", 10_000),
+				"examples": examples[:100],
+			}),
+		"long placeholders": lc("FewShotChatMessagePromptTemplate",
+			m{
+				"example_prompt": lc("MessagesPlaceholder", m{"variable_name": strings.Repeat("x", 10_000)}),
+				"examples":       examples[:100],
+			}),
+		"long defaults": lc("PromptTemplate",
+			m{"template": strings.Repeat("{a}", 10_000), "partial_variables": m{"a": strings.Repeat("x", 1000)}}),
+		"many long messages": lc("FewShotChatMessagePromptTemplate",
+			m{"example_prompt": human(strings.Repeat("x", 10_000)), "examples": examples[:100]}),
+		"many messages": lc("FewShotChatMessagePromptTemplate",
+			m{"example_prompt": chat(human("x"), human("y")), "examples": examples[:150]}),
+		"Jinja": lc("PromptTemplate", m{"template": "{{ x.__class__ }}", "template_format": "jinja2"}),
+		"Jinja within": chat(
+			lc("HumanMessagePromptTemplate",
+				m{"prompt": lc("PromptTemplate", m{"template": "x", "template_format": "jinja2"})})),
 		"a format that is none": lc("PromptTemplate", m{"template": "x", "template_format": "x"}),
-		"examples of Mustache":  lc("FewShotPromptTemplate", m{"example_prompt": lc("PromptTemplate", m{"template": "x", "template_format": "mustache"}), "examples": []m{{"a": 1}}}),
+		"examples of Mustache": lc("FewShotPromptTemplate",
+			m{
+				"example_prompt": lc("PromptTemplate", m{"template": "x", "template_format": "mustache"}),
+				"examples":       []m{{"a": 1}},
+			}),
 	} {
 		_, err := contentOf(value(t, manifest), "")
 		require.Equal(t, fault.Invalid, fault.Of(err), "%s: %v", name, err)
@@ -160,14 +201,18 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	}
 	_, err := contentOf(nil, "")
 	require.Error(t, err)
-	_, err = (&reader{left: 10}).message(object{ID: []string{"HumanMessage"}, Kwargs: kwargs{Content: jsontext.Value(`"more than there is left"`)}}, nil)
+	_, err = (&reader{left: 10}).message(
+		object{ID: []string{"HumanMessage"}, Kwargs: kwargs{Content: jsontext.Value(`"more than there is left"`)}}, nil)
 	require.ErrorContains(t, err, "too much")
 }
 
 // A part of a prompt is refused where a prompt must be, under its own name.
 func TestPartsAreNoPrompts(t *testing.T) {
 	t.Parallel()
-	prompts := []string{"PromptTemplate", "FewShotPromptTemplate", "ChatPromptTemplate", "StructuredPrompt", "FewShotChatMessagePromptTemplate"}
+	prompts := []string{
+		"PromptTemplate", "FewShotPromptTemplate", "ChatPromptTemplate", "StructuredPrompt",
+		"FewShotChatMessagePromptTemplate",
+	}
 	for _, class := range classes {
 		_, err := contentOf(value(t, lc(class, m{"template": m{"a": "{b}"}})), "")
 		if slices.Contains(prompts, class) {
@@ -175,7 +220,8 @@ func TestPartsAreNoPrompts(t *testing.T) {
 			continue
 		}
 		require.Equal(t, fault.Invalid, fault.Of(err), class)
-		require.ErrorContains(t, err, fmt.Sprintf("%q, which is no prompt alone; push a template of a text or of a chat", class))
+		require.ErrorContains(t, err,
+			fmt.Sprintf("%q, which is no prompt alone; push a template of a text or of a chat", class))
 	}
 }
 
@@ -200,7 +246,8 @@ func TestManifestsCostTheirLength(t *testing.T) { //nolint:paralleltest // it co
 	message := string(value(t, human("x")))
 	wide := func(n int) string {
 		metadata := `[` + message + strings.Repeat(","+message, n) + `]`
-		return strings.Replace(string(value(t, lc("PromptTemplate", m{"template": "x", "metadata": 1}))), `"metadata":1`, `"metadata":`+metadata, 1)
+		return strings.Replace(string(value(t, lc("PromptTemplate", m{"template": "x", "metadata": 1}))),
+			`"metadata":1`, `"metadata":`+metadata, 1)
 	}
 	_, err := contentOf(jsontext.Value(wide(1)), "")
 	require.NoError(t, err)
@@ -209,7 +256,8 @@ func TestManifestsCostTheirLength(t *testing.T) { //nolint:paralleltest // it co
 	few := func(n int) string {
 		return string(value(t, lc("FewShotChatMessagePromptTemplate", m{"example_prompt": m{
 			"lc": 1, "type": "constructor", "id": []string{"langchain_core", "HumanMessagePromptTemplate"},
-			"kwargs": m{"prompt": lc("PromptTemplate", m{"template": "x", "template_format": "f-string", "input_variables": repeated("v", 10_000)})},
+			"kwargs": m{"prompt": lc("PromptTemplate",
+				m{"template": "x", "template_format": "f-string", "input_variables": repeated("v", 10_000)})},
 		}, "examples": repeated(m{}, n)})))
 	}
 	_, err = contentOf(jsontext.Value(few(2)), "")
@@ -223,7 +271,10 @@ func TestCommitHashes(t *testing.T) {
 	require.Len(t, hash, hashDigits)
 	require.EqualValues(t, 26, numbered(hash))
 	require.EqualValues(t, 26, numbered(hash[:8]))
-	for _, s := range []string{"", "production", hash[:7], hash + "0", "-0000001", fmt.Sprintf("%040d", 0), "latest.one"} {
+	for _, s := range []string{
+		"", "production", hash[:7], hash + "0", "-0000001",
+		fmt.Sprintf("%040d", 0), "latest.one",
+	} {
 		require.Zero(t, numbered(s), s)
 	}
 }
@@ -245,20 +296,60 @@ func TestManifestsOfPython(t *testing.T) {
 		manifest m
 		says     []string
 	}{
-		"an optional placeholder":   {chat(m{"partial_variables": m{"history": []any{}}, "optional_variables": []string{"history"}}, human("Be kind."), history, human("{q}")), []string{"Be kind.", "", "{{q}}"}},
-		"placeholder alone":         {chat(m{"partial_variables": m{"history": nil}}, history, human("{q}")), []string{"", "{{q}}"}},
-		"a number":                  {chat(m{"partial_variables": m{"n": 3}}, human("{n} of {q}")), []string{"{{n}} of {{q}}"}},
-		"an object":                 {chat(m{"partial_variables": m{"n": m{"a": 1}}}, human("{n}")), []string{"{{n}}"}},
-		"two texts":                 {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("First {q}"), textOf("Second")}})), []string{"First {{q}}\nSecond"}},
-		"a list of one text":        {chat(nil, lc("SystemMessagePromptTemplate", m{"prompt": []any{textOf("Only")}})), []string{"Only"}},
-		"a picture alone":           {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{image}}), human("{q}")), []string{"{{q}}"}},
-		"a picture":                 {chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("Look at {q}"), image}})), []string{"Look at {{q}}"}},
-		"a text that is cached":     {chat(nil, lc("SystemMessage", m{"content": []any{m{"type": "text", "text": "Long", "cache_control": m{"type": "ephemeral"}}}}), human("{q}")), []string{"Long", "{{q}}"}},
-		"a call of a tool":          {chat(nil, human("{q}"), lc("AIMessage", m{"content": "", "tool_calls": []any{m{"name": "f", "args": m{}, "id": "1"}}}), lc("ToolMessage", m{"content": "42", "tool_call_id": "1"})), []string{"{{q}}", "42"}},
-		"a picture in a message":    {chat(nil, lc("HumanMessage", m{"content": []any{m{"type": "image_url", "image_url": m{"url": "x"}}, m{"type": "text", "text": "See"}}})), []string{"See"}},
+		"an optional placeholder": {
+			chat(m{"partial_variables": m{"history": []any{}}, "optional_variables": []string{"history"}},
+				human("Be kind."), history, human("{q}")), []string{"Be kind.", "", "{{q}}"},
+		},
+		"placeholder alone": {
+			chat(m{"partial_variables": m{"history": nil}}, history, human("{q}")),
+			[]string{"", "{{q}}"},
+		},
+		"a number": {
+			chat(m{"partial_variables": m{"n": 3}}, human("{n} of {q}")),
+			[]string{"{{n}} of {{q}}"},
+		},
+		"an object": {chat(m{"partial_variables": m{"n": m{"a": 1}}}, human("{n}")), []string{"{{n}}"}},
+		"two texts": {
+			chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("First {q}"), textOf("Second")}})),
+			[]string{"First {{q}}\nSecond"},
+		},
+		"a list of one text": {
+			chat(nil, lc("SystemMessagePromptTemplate", m{"prompt": []any{textOf("Only")}})),
+			[]string{"Only"},
+		},
+		"a picture alone": {
+			chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{image}}), human("{q}")), []string{"{{q}}"},
+		},
+		"a picture": {
+			chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": []any{textOf("Look at {q}"), image}})),
+			[]string{"Look at {{q}}"},
+		},
+		"a text that is cached": {
+			chat(nil, lc("SystemMessage",
+				m{"content": []any{m{"type": "text", "text": "Long", "cache_control": m{"type": "ephemeral"}}}}),
+				human("{q}")), []string{"Long", "{{q}}"},
+		},
+		"a call of a tool": {
+			chat(nil, human("{q}"), lc("AIMessage",
+				m{"content": "", "tool_calls": []any{m{"name": "f", "args": m{}, "id": "1"}}}),
+				lc("ToolMessage", m{"content": "42", "tool_call_id": "1"})), []string{"{{q}}", "42"},
+		},
+		"a picture in a message": {
+			chat(nil, lc("HumanMessage",
+				m{"content": []any{
+					m{"type": "image_url", "image_url": m{"url": "x"}},
+					m{"type": "text", "text": "See"},
+				}})), []string{"See"},
+		},
 		"an empty text of a system": {chat(nil, human(""), human("{q}")), []string{"{{q}}"}},
 		"a part as a bare text":     {chat(nil, lc("HumanMessage", m{"content": []any{"a", "b"}})), []string{"a\nb"}},
-		"true as a default":         {lc("PromptTemplate", m{"template": "{a} {b} {c}", "template_format": "f-string", "input_variables": []string{}, "partial_variables": m{"a": true, "b": 1.5, "c": []any{}}}), []string{"{{a:true}} {{b:1.5}} {{c}}"}},
+		"true as a default": {
+			lc("PromptTemplate", m{
+				"template": "{a} {b} {c}", "template_format": "f-string",
+				"input_variables": []string{}, "partial_variables": m{"a": true, "b": 1.5, "c": []any{}},
+			}),
+			[]string{"{{a:true}} {{b:1.5}} {{c}}"},
+		},
 	} {
 		pushed := value(t, tt.manifest)
 		require.NoError(t, pushed.Canonicalize())
@@ -277,8 +368,14 @@ func TestManifestsOfPython(t *testing.T) {
 		require.JSONEq(t, string(pushed), string(pulled), name)
 	}
 	for name, manifest := range map[string]m{
-		"a model": chat(nil, m{"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"}, "kwargs": m{}}),
-		"no role": chat(nil, textOf("x")), "a number": chat(nil, lc("HumanMessage", m{"content": 5})), "examples as a message": chat(nil, lc("HumanMessagePromptTemplate", m{"prompt": lc("FewShotPromptTemplate", m{})})), "nothing": chat(nil, lc("HumanMessagePromptTemplate", m{})),
+		"a model": chat(nil, m{
+			"lc": 1, "type": "constructor", "id": []string{"langchain", "chat_models", "ChatOpenAI"},
+			"kwargs": m{},
+		}),
+		"no role": chat(nil, textOf("x")), "a number": chat(nil, lc("HumanMessage", m{"content": 5})),
+		"examples as a message": chat(nil,
+			lc("HumanMessagePromptTemplate", m{"prompt": lc("FewShotPromptTemplate", m{})})),
+		"nothing": chat(nil, lc("HumanMessagePromptTemplate", m{})),
 	} {
 		_, err := contentOf(value(t, manifest), "")
 		require.Error(t, err, name)

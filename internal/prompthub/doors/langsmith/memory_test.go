@@ -47,7 +47,11 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		})
 		require.NoError(t, err)
 	}
-	large := []library.SentFile{{Path: "SKILL.md", Bytes: []byte(toolMD)}, {Path: "a.txt", Bytes: []byte(strings.Repeat("xyz\"", 3<<18))}, {Path: "b.txt", Bytes: []byte(strings.Repeat("жж", 3<<18))}}
+	large := []library.SentFile{
+		{Path: "SKILL.md", Bytes: []byte(toolMD)},
+		{Path: "a.txt", Bytes: []byte(strings.Repeat("xyz\"", 3<<18))},
+		{Path: "b.txt", Bytes: []byte(strings.Repeat("жж", 3<<18))},
+	}
 	d, err := library.WithFiles(prompt.Draft{Visibility: prompt.Public}, large, nil)
 	require.NoError(t, err)
 	_, _, err = w.service.Create(t.Context(), user("ann"), d, "")

@@ -42,14 +42,19 @@ func newWorldOf(t testing.TB, rules prompt.Rules) *world {
 	clock := func() time.Time { return w.now }
 	db := promptdb.New(promptdb.Config{
 		Store: memory.NewTables(), Queues: memory.NewQueues(clock), Tables: promptdb.DefaultTables(), Now: clock,
-		Log: slog.New(slog.DiscardHandler), Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
+		Log: slog.New(slog.DiscardHandler), Background: func(f func()) {
+			f()
+		}, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, db.Create(t.Context()))
 	w.service = library.New(db, rules, clock)
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	w.door = langsmith.New(doors.Foreign{
 		Log: slog.New(slog.DiscardHandler), Now: clock, MaxText: rules.MaxText,
-		Door: doors.Door{Identify: w.service.WithTokens(auth.Dev(), true, admission.Guess), Admission: admission, Service: w.service},
+		Door: doors.Door{
+			Identify:  w.service.WithTokens(auth.Dev(), true, admission.Guess),
+			Admission: admission, Service: w.service,
+		},
 	})
 	return w
 }
@@ -93,23 +98,63 @@ var matrix = []route{
 	{"GET /ls/settings", "/settings", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos", "/repos?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
 	{"GET /ls/repos", "/repos/?query={repo}", "", "", "200 200 200 200 200", "200 200 200 200 200"},
-	{"POST /ls/repos", "/repos/", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
-	{"POST /ls/repos", "/repos", `{"repo_handle":"{repo}"}`, auth.ScopeWrite, "409 409 409 200 200", "200 200 200 200 200"},
+	{
+		"POST /ls/repos", "/repos/", `{"repo_handle":"{repo}"}`, auth.ScopeWrite,
+		"409 409 409 200 200", "200 200 200 200 200",
+	},
+	{
+		"POST /ls/repos", "/repos", `{"repo_handle":"{repo}"}`, auth.ScopeWrite,
+		"409 409 409 200 200", "200 200 200 200 200",
+	},
 	{"GET /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/latest", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/production", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{
+		"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/latest", "", "",
+		"200 200 200 404 404", "200 404 404 404 404",
+	},
+	{
+		"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/production", "", "",
+		"200 200 200 404 404", "200 404 404 404 404",
+	},
 	// of before it was public
-	{"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/00000001", "", "", "200 200 200 404 404", "404 404 404 404 404"},
-	{"GET /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}/", "", "", "200 200 200 404 404", "200 404 404 404 404"},
+	{
+		"GET /ls/commits/{owner}/{repo}/{commit}", "/commits/{owner}/{repo}/00000001", "", "",
+		"200 200 200 404 404", "404 404 404 404 404",
+	},
+	{
+		"GET /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}/", "", "",
+		"200 200 200 404 404", "200 404 404 404 404",
+	},
 	{"GET /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"POST /ls/likes/{owner}/{repo}", "/likes/{owner}/{repo}", `{"like":true}`, auth.ScopeWrite, "200 200 200 404 404", "200 404 404 404 404"},
-	{"POST /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}", manifest, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
-	{"POST /ls/repos/{owner}/{repo}/tags", "/repos/{owner}/{repo}/tags", `{"tag_name":"a","commit_id":"production"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
-	{"PATCH /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", `{"description":"x"}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
-	{"DELETE /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{
+		"POST /ls/likes/{owner}/{repo}", "/likes/{owner}/{repo}", `{"like":true}`, auth.ScopeWrite,
+		"200 200 200 404 404", "200 404 404 404 404",
+	},
+	{
+		"POST /ls/commits/{owner}/{repo}", "/commits/{owner}/{repo}", manifest, auth.ScopePublish,
+		"200 200 200 404 404", "403 404 404 404 404",
+	},
+	{
+		"POST /ls/repos/{owner}/{repo}/tags", "/repos/{owner}/{repo}/tags", `{"tag_name":"a","commit_id":"production"}`,
+		auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404",
+	},
+	{
+		"PATCH /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", `{"description":"x"}`, auth.ScopePublish,
+		"200 200 200 404 404", "403 404 404 404 404",
+	},
+	{
+		"DELETE /ls/repos/{owner}/{repo}", "/repos/{owner}/{repo}", "", auth.ScopePublish,
+		"200 200 200 404 404", "403 404 404 404 404",
+	},
 	{"GET " + directories, directory, "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"GET " + directories, directory + "?repo_type=skill&commit=production", "", "", "200 200 200 404 404", "200 404 404 404 404"},
-	{"POST " + directories + "/commits", directory + "/commits", `{"files":{"new.txt":{"type":"file","content":"new"}}}`, auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
+	{
+		"GET " + directories, directory + "?repo_type=skill&commit=production", "", "",
+		"200 200 200 404 404", "200 404 404 404 404",
+	},
+	{
+		"POST " + directories + "/commits", directory + "/commits",
+		`{"files":{"new.txt":{"type":"file","content":"new"}}}`, auth.ScopePublish,
+		"200 200 200 404 404", "403 404 404 404 404",
+	},
 	{"DELETE " + directories, directory, "", auth.ScopePublish, "200 200 200 404 404", "403 404 404 404 404"},
 }
 
@@ -148,7 +193,10 @@ func TestPermissions(t *testing.T) {
 			_, bob := w.token("bob", library.TokenDraft{})
 			_, ann := w.token("ann", library.TokenDraft{})
 			elsewhere, _, _ := library.Tokens.New()
-			for name, token := range map[string]string{"nobody": "", "revoked": revoked, "expired": expired, "elsewhere": elsewhere} {
+			for name, token := range map[string]string{
+				"nobody": "", "revoked": revoked,
+				"expired": expired, "elsewhere": elsewhere,
+			} {
 				require.Equal(t, 401, r.ask(w, token, key, target).Code, "%s by %s", what, name)
 			}
 			want := strings.Fields(r.author)[i]
@@ -157,7 +205,9 @@ func TestPermissions(t *testing.T) {
 				reads = "403"
 			}
 			require.Equal(t, reads, fmt.Sprint(r.ask(w, reader, key, target).Code), "%s by a reader", what)
-			if others := target == "public" || target == "hidden"; r.scope == auth.ScopePublish && want != "404" && (others || strings.HasPrefix(r.pattern, "DELETE")) {
+			if others := target == "public" ||
+				target == "hidden"; r.scope == auth.ScopePublish && want != "404" &&
+				(others || strings.HasPrefix(r.pattern, "DELETE")) {
 				require.Equal(t, 403, r.ask(w, writer, key, target).Code, "%s by a writer", what)
 			}
 			got := r.ask(w, bob, key, target)
@@ -167,7 +217,8 @@ func TestPermissions(t *testing.T) {
 				unknown = w.do(bob, "GET", "/commits/"+key+"/public/00000009", "")
 			}
 			if open := strings.Contains(r.path, "{repo}") && target == "public"; got.Code == 404 || !open {
-				require.Equal(t, anonymous(unknown, "nobody-has-this"), anonymous(got, target), "%s can be told from one that nobody has", what)
+				require.Equal(t, anonymous(unknown, "nobody-has-this"), anonymous(got, target),
+					"%s can be told from one that nobody has", what)
 			}
 			if strings.Contains(r.path, "{owner}") {
 				require.Equal(t, 404, r.ask(w, bob, "-", target).Code, what)
@@ -183,7 +234,8 @@ func TestPermissions(t *testing.T) {
 var varying = regexp.MustCompile(`"(requestId|id|created_at|updated_at)":"[^"]+"`)
 
 func anonymous(a *httptest.ResponseRecorder, name string) string {
-	return strings.NewReplacer(`"`+name+`"`, `"NAME"`, `/`+name+`"`, `/NAME"`).Replace(varying.ReplaceAllString(a.Body.String(), ""))
+	return strings.NewReplacer(`"`+name+`"`, `"NAME"`, `/`+name+`"`, `/NAME"`).Replace(
+		varying.ReplaceAllString(a.Body.String(), ""))
 }
 
 // target makes a prompt of ann's, of two versions; where others may see it, the second alone.
@@ -195,7 +247,10 @@ func (w *world) target(t *testing.T, target string) {
 // skill makes a skill next to it.
 func (w *world) skill(t *testing.T, target string) {
 	t.Helper()
-	file := library.SentFile{Path: "SKILL.md", Bytes: []byte("---\nname: skill-" + target + "\ndescription: One.\n---\nOne.\n")}
+	file := library.SentFile{
+		Path:  "SKILL.md",
+		Bytes: []byte("---\nname: skill-" + target + "\ndescription: One.\n---\nOne.\n"),
+	}
 	d, err := library.WithFiles(prompt.Draft{Title: target}, []library.SentFile{file}, nil)
 	require.NoError(t, err)
 	w.store(t, target, d)
@@ -246,8 +301,10 @@ func TestTypesOfRepositories(t *testing.T) {
 	w.target(t, "private")
 	w.skill(t, "private")
 	for query, want := range map[string]int{
-		"": 2, "?repo_type=prompt": 2, "?repo_types=prompt": 2, "?repo_types=skill&repo_types=prompt": 2, "?repo_type=": 2,
-		"?repo_type=skill": 1, "?repo_type=agent": 0, "?repo_type=file": 0, "?repo_types=skill&repo_types=agent": 1, "?repo_type=else": 0,
+		"": 2, "?repo_type=prompt": 2, "?repo_types=prompt": 2, "?repo_types=skill&repo_types=prompt": 2,
+		"?repo_type=":      2,
+		"?repo_type=skill": 1, "?repo_type=agent": 0, "?repo_type=file": 0,
+		"?repo_types=skill&repo_types=agent": 1, "?repo_type=else": 0,
 		"?repo_type=skill&query=none": 0, "?repo_type=skill&is_public=true": 0,
 	} {
 		var list struct {
@@ -272,7 +329,8 @@ func TestTypesOfRepositories(t *testing.T) {
 	}
 	require.Equal(t, 200, w.do(ann, "POST", "/repos", `{"repo_handle":"other","repo_type":"prompt"}`).Code)
 	require.Equal(t, 200, w.do(ann, "POST", "/repos", `{"repo_handle":"a-skill","repo_type":"skill"}`).Code)
-	require.Contains(t, w.do(ann, "POST", "/repos", `{"repo_handle":"a_skill","repo_type":"skill"}`).Body.String(), "BAD_SKILL")
+	require.Contains(t, w.do(ann, "POST", "/repos", `{"repo_handle":"a_skill","repo_type":"skill"}`).Body.String(),
+		"BAD_SKILL")
 }
 
 // Before its first commit a prompt has none, however it is asked for.
@@ -299,13 +357,17 @@ func TestNoSuchPromptOrCommit(t *testing.T) {
 	w.target(t, "public")
 	key := w.service.AuthorKey("ann")
 	for _, commit := range []string{"latest", "none", "00000009"} {
-		require.Contains(t, w.do(ann, "GET", "/commits/-/unknown/"+commit, "").Body.String(), "there is no such prompt", commit)
-		require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/private/"+commit, "").Body.String(), "there is no such prompt", commit)
+		require.Contains(t, w.do(ann, "GET", "/commits/-/unknown/"+commit, "").Body.String(),
+			"there is no such prompt", commit)
+		require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/private/"+commit, "").Body.String(),
+			"there is no such prompt", commit)
 		if commit != "latest" {
-			require.Contains(t, w.do(ann, "GET", "/commits/-/private/"+commit, "").Body.String(), "the prompt has no such commit", commit)
+			require.Contains(t, w.do(ann, "GET", "/commits/-/private/"+commit, "").Body.String(),
+				"the prompt has no such commit", commit)
 		}
 	}
-	require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/public/00000001", "").Body.String(), "the prompt has no such commit")
+	require.Contains(t, w.do(bob, "GET", "/commits/"+key+"/public/00000001", "").Body.String(),
+		"the prompt has no such commit")
 }
 
 // Others count the commits that they may see, and no answer names the owner otherwise than the
@@ -334,8 +396,12 @@ func TestRepositoriesTellTheirCommits(t *testing.T) {
 	var list struct{ Repos []repo }
 	require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos", "").Body.Bytes(), &list))
 	public, private := last("public"), last("private")
-	require.ElementsMatch(t, []repo{{key + "/public", 2, public}, {"-/private", 2, private}, {"-/empty", 0, ""}}, list.Repos)
-	for path, want := range map[string]repo{"-/public": {key + "/public", 2, public}, key + "/private": {"-/private", 2, private}, "-/empty": {"-/empty", 0, ""}} {
+	require.ElementsMatch(t, []repo{{key + "/public", 2, public}, {"-/private", 2, private}, {"-/empty", 0, ""}},
+		list.Repos)
+	for path, want := range map[string]repo{
+		"-/public":       {key + "/public", 2, public},
+		key + "/private": {"-/private", 2, private}, "-/empty": {"-/empty", 0, ""},
+	} {
 		var got struct{ Repo repo }
 		require.NoError(t, json.Unmarshal(w.do(ann, "GET", "/repos/"+path, "").Body.Bytes(), &got))
 		require.Equal(t, want, got.Repo, path)
@@ -370,7 +436,8 @@ func TestWhatPythonReads(t *testing.T) {
 	require.Contains(t, w.do(ann, "GET", "/commits/-/private/first", "").Body.String(), hash)
 	other := strings.Repeat("0", 7) + "1" + id[8:35] + "x"
 	require.Equal(t, 404, w.do(ann, "GET", "/commits/-/private/"+other, "").Code)
-	require.JSONEq(t, w.do(ann, "GET", "/repos?limit=1", "").Body.String(), w.do(ann, "GET", "/repos/?limit=1&match_prefix=true&sort_field=updated_at", "").Body.String())
+	require.JSONEq(t, w.do(ann, "GET", "/repos?limit=1", "").Body.String(),
+		w.do(ann, "GET", "/repos/?limit=1&match_prefix=true&sort_field=updated_at", "").Body.String())
 }
 
 // TestParents: a push that names its parent and a new description sends the description first,
@@ -407,10 +474,14 @@ func TestRefused(t *testing.T) {
 	_, ann := w.token("ann", library.TokenDraft{})
 	w.target(t, "private")
 	for path, want := range map[string]int{
-		"GET /repos?limit=101": 422, "GET /repos?offset=-1": 422, "GET /commits/-/private/?limit=x": 422, "POST /repos/ {": 400, `POST /repos/ {"repo_handle":" "}`: 422,
-		`POST /repos/ {"repo_handle":"private"}`: 409, `POST /repos/ {"repo_handle":"a|b"}`: 422, `PATCH /repos/-/private {"is_archived":true}`: 422,
-		`POST /commits/-/private {"manifest":{},"parent_commit":"x"}`: 409, `POST /commits/-/private {"manifest":{}}`: 422, `POST /commits/-/private {}`: 422,
-		`POST /repos/-/private/tags {"tag_name":"Upper","commit_id":"latest"}`: 422, `POST /repos/-/private/tags {"tag_name":"a","commit_id":"x"}`: 404,
+		"GET /repos?limit=101": 422, "GET /repos?offset=-1": 422, "GET /commits/-/private/?limit=x": 422,
+		"POST /repos/ {": 400, `POST /repos/ {"repo_handle":" "}`: 422,
+		`POST /repos/ {"repo_handle":"private"}`: 409, `POST /repos/ {"repo_handle":"a|b"}`: 422,
+		`PATCH /repos/-/private {"is_archived":true}`:                 422,
+		`POST /commits/-/private {"manifest":{},"parent_commit":"x"}`: 409,
+		`POST /commits/-/private {"manifest":{}}`:                     422, `POST /commits/-/private {}`: 422,
+		`POST /repos/-/private/tags {"tag_name":"Upper","commit_id":"latest"}`: 422,
+		`POST /repos/-/private/tags {"tag_name":"a","commit_id":"x"}`:          404,
 		"GET /datasets": 404, "POST /runs/batch {}": 404, "DELETE /settings": 405, "GET /repos/%2D%2D/x": 404,
 	} {
 		method, rest, _ := strings.Cut(path, " ")
@@ -432,17 +503,28 @@ func TestTokensThatDoNotReadLearnNothing(t *testing.T) {
 		if strings.HasPrefix(r.pattern, "GET") {
 			continue
 		}
-		for _, scopes := range [][]string{{auth.ScopeWrite}, {auth.ScopePublish}, {auth.ScopeWrite, auth.ScopePublish}, auth.Scopes()} {
+		for _, scopes := range [][]string{
+			{auth.ScopeWrite},
+			{auth.ScopePublish},
+			{auth.ScopeWrite, auth.ScopePublish},
+			auth.Scopes(),
+		} {
 			w := newWorld(t)
 			_, _, err := w.service.Create(t.Context(), user("ann"), prompt.Draft{
-				Name: "x", Title: mark, Text: mark, Description: mark, OwnTags: []string{mark}, Config: `{"a":"` + mark + `"}`, Visibility: prompt.Private, Labels: []string{"production"},
+				Name: "x", Title: mark, Text: mark, Description: mark, OwnTags: []string{mark},
+				Config: `{"a":"` + mark + `"}`, Visibility: prompt.Private, Labels: []string{"production"},
 			}, "")
 			require.NoError(t, err)
-			_, _, err = w.service.Create(t.Context(), user("ann"), prompt.Draft{Name: mark, Title: "y", Text: "@@@langfusePrompt:name=x|label=latest@@@", Visibility: prompt.Private}, "")
+			_, _, err = w.service.Create(t.Context(), user("ann"),
+				prompt.Draft{
+					Name: mark, Title: "y", Text: "@@@langfusePrompt:name=x|label=latest@@@",
+					Visibility: prompt.Private,
+				}, "")
 			require.NoError(t, err)
 			_, token := w.token("ann", library.TokenDraft{}, scopes...)
 			got := r.ask(w, token, "-", "x")
-			shows := strings.Contains(fmt.Sprint(got.Header(), got.Body), mark) || strings.Contains(got.Body.String(), `"likes"`)
+			shows := strings.Contains(fmt.Sprint(got.Header(), got.Body), mark) ||
+				strings.Contains(got.Body.String(), `"likes"`)
 			if slices.Contains(scopes, auth.ScopeRead) {
 				if shows {
 					seen++
@@ -465,9 +547,13 @@ func TestRecalledCommits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, ann := w.token("ann", library.TokenDraft{})
-	v, _, err := w.service.Create(t.Context(), user("ann"), prompt.Draft{Name: "p", Title: "P", Text: "one", Visibility: prompt.Private, Labels: []string{"production"}}, "")
+	v, _, err := w.service.Create(t.Context(), user("ann"),
+		prompt.Draft{Name: "p", Title: "P", Text: "one", Visibility: prompt.Private, Labels: []string{"production"}},
+		"")
 	require.NoError(t, err)
-	v, err = w.service.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text, d.Labels = "two", []string{"production"} })
+	v, err = w.service.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Text, d.Labels = "two", []string{"production"}
+	})
 	require.NoError(t, err)
 	require.NoError(t, w.service.Recall(t.Context(), user("ann"), v.ID, 2, "It lies"))
 	for _, at := range []string{"latest", "production", "00000001"} {

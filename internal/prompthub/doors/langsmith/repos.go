@@ -83,8 +83,10 @@ func (s *server) encode(v library.View, owner string) repo {
 		handle = cmp.Or(v.Slug, string(v.ID))
 	}
 	p := repo{
-		ID: string(v.ID), Handle: handle, Type: typePrompt, Owner: owner, FullName: owner + "/" + handle, TenantID: s.Service.AuthorKey(v.AuthorID),
-		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public, CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
+		ID: string(v.ID), Handle: handle, Type: typePrompt, Owner: owner, FullName: owner + "/" + handle,
+		TenantID:    s.Service.AuthorKey(v.AuthorID),
+		Description: v.About(), Tags: []string{}, IsPublic: v.Visibility == prompt.Public,
+		CreatedAt: httpjson.FormatTime(v.CreatedAt), UpdatedAt: httpjson.FormatTime(v.UpdatedAt),
 		Likes: int64(v.Likes), LikedByMe: v.MyVote == prompt.Like,
 	}
 	if library.HasFiles(v) {
@@ -242,7 +244,8 @@ func (s *server) createRepo(ctx context.Context, r request) (any, error) {
 	}
 	switch {
 	case in.Type == typeSkill && !prompt.ValidSlug(in.Handle):
-		return nil, fault.Coded(fault.Invalid, prompt.BadSkill, "call the skill by at most 64 of a-z 0-9 and single hyphens inside, as its SKILL.md must")
+		return nil, fault.Coded(fault.Invalid, prompt.BadSkill,
+			"call the skill by at most 64 of a-z 0-9 and single hyphens inside, as its SKILL.md must")
 	case in.Type != "" && in.Type != typePrompt && in.Type != typeSkill:
 		return nil, fault.Coded(fault.Invalid, RepoTypeNotKept, "leave repo_type out, or make it prompt or skill: this service keeps no agents or files as LangSmith has them")
 	}
@@ -281,7 +284,8 @@ func (s *server) updateRepo(ctx context.Context, r request) (any, error) {
 		return nil, err
 	}
 	if in.IsArchived != nil && *in.IsArchived {
-		return nil, fault.New(fault.Invalid, "there is no archive here; delete the prompt, which can be undone for 30 days")
+		return nil, fault.New(fault.Invalid,
+			"there is no archive here; delete the prompt, which can be undone for 30 days")
 	}
 	v, err := s.own(ctx, r)
 	if err != nil {
@@ -379,7 +383,9 @@ func (s *server) listRepos(ctx context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(page.Items, func(v library.View) bool { return !ofAll && !library.HasFiles(v) || !matches(v, r.query.Get("query")) })
+	found := slices.DeleteFunc(page.Items, func(v library.View) bool {
+		return !ofAll && !library.HasFiles(v) || !matches(v, r.query.Get("query"))
+	})
 	out.Total = len(found)
 	out.Repos, err = s.encodeAll(ctx, r, found[min(offset, len(found)):min(offset+limit, len(found))], mine)
 	return out, err
@@ -402,7 +408,8 @@ func matches(v library.View, text string) bool {
 func (r request) without(names ...string) error {
 	for _, name := range names {
 		if r.query.Has(name) {
-			return fault.New(fault.Invalid, fmt.Sprintf("this service has no list by %s; leave it out, or search by query", name))
+			return fault.New(fault.Invalid,
+				fmt.Sprintf("this service has no list by %s; leave it out, or search by query", name))
 		}
 	}
 	return nil

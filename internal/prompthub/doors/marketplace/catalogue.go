@@ -132,7 +132,8 @@ func (d *handler) catalogue(w http.ResponseWriter, req *http.Request) error {
 	defer leave()
 	r := reader{d, s, c, httpjson.Origin(req, d.Public)}
 	all := catalogue{
-		Name: s.name, Owner: owner{cmp.Or(s.handle, s.workspace, c.Name, "me")}, Metadata: metadata{s.about}, Plugins: []plugin{},
+		Name: s.name, Owner: owner{cmp.Or(s.handle, s.workspace, c.Name, "me")},
+		Metadata: metadata{s.about}, Plugins: []plugin{},
 	}
 	if s.collection != "" {
 		err = r.collected(req.Context(), &all)

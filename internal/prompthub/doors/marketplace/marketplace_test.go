@@ -81,7 +81,10 @@ func TestCatalogue(t *testing.T) {
 	w.refused(w.get("", names["greet"].Source.URL), http.StatusNotFound, "NOT_FOUND")
 	require.Len(t, w.catalogue("", "/u/ann").Plugins, 2)
 
-	for _, path := range []string{"/u/nobody/marketplace.json", "/u/me/marketplace.json", "/u/a%20b/marketplace.json", "/w/none/marketplace.json", "/packages/x/1/y.zip"} {
+	for _, path := range []string{
+		"/u/nobody/marketplace.json", "/u/me/marketplace.json", "/u/a%20b/marketplace.json",
+		"/w/none/marketplace.json", "/packages/x/1/y.zip",
+	} {
 		require.Contains(t, []int{401, 404}, w.get("", marketplace.Prefix+path).Code, path)
 	}
 	url := names["pdf-forms"].Source.URL
@@ -190,7 +193,8 @@ func TestCollectionShelf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, prompt.Rules{}, true)
 	greet := w.public("greet", "Hello.")
-	secret := w.write(user("ann"), prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
+	secret := w.write(user("ann"),
+		prompt.Draft{Name: "secret", Title: "Secret", Text: "Private.", Visibility: prompt.Private})
 	_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), "start", prompt.CollectionDraft{
 		Name: "To start", About: "Begin here", Visibility: prompt.Public, Prompts: []prompt.ID{greet.ID, secret.ID},
 	})
@@ -228,7 +232,8 @@ func TestCollectionShelf(t *testing.T) {
 	path, _, _ := strings.Cut(own["start"].Source.URL, "?")
 	w.refused(w.get("", path), http.StatusNotFound, "PACKAGE_CHANGED")
 	w.refused(w.get(bob, path), http.StatusNotFound, "PACKAGE_CHANGED")
-	w.refused(w.get("", strings.Replace(own["start"].Source.URL, path, strings.Replace(path, "start", "other", 1), 1)), http.StatusUnauthorized, "UNAUTHENTICATED")
+	w.refused(w.get("", strings.Replace(own["start"].Source.URL, path, strings.Replace(path, "start", "other", 1), 1)),
+		http.StatusUnauthorized, "UNAUTHENTICATED")
 
 	// a change of a skill is a new version of the plugin, and one that is withdrawn leaves it at once
 	w.edit(greet.ID, func(d *prompt.Draft) { d.Text = "Hello again." })
@@ -240,15 +245,20 @@ func TestCollectionShelf(t *testing.T) {
 	require.Empty(t, names)
 
 	// a private one is for its owner, and a large one has no package of its own
-	_, err = w.hub.EditCollection(t.Context(), user("ann"), "ann", "start", library.Match{Any: true}, func(d *prompt.CollectionDraft) {
-		d.Visibility = prompt.Private
-		for i := range 3 {
-			f := library.SentFile{Path: "a.bin", Bytes: []byte(strings.Repeat("\x00", 3<<20) + fmt.Sprint(i))}
-			large, err := library.WithFiles(prompt.Draft{Name: fmt.Sprint("large-", i), Title: "Large", Text: "Large.", Visibility: prompt.Private}, []library.SentFile{f}, nil)
-			require.NoError(t, err)
-			d.Prompts = append(d.Prompts, w.write(user("ann"), large).ID)
-		}
-	})
+	_, err = w.hub.EditCollection(t.Context(), user("ann"), "ann", "start", library.Match{Any: true},
+		func(d *prompt.CollectionDraft) {
+			d.Visibility = prompt.Private
+			for i := range 3 {
+				f := library.SentFile{Path: "a.bin", Bytes: []byte(strings.Repeat("\x00", 3<<20) + fmt.Sprint(i))}
+				large, err := library.WithFiles(
+					prompt.Draft{
+						Name: fmt.Sprint("large-", i), Title: "Large", Text: "Large.",
+						Visibility: prompt.Private,
+					}, []library.SentFile{f}, nil)
+				require.NoError(t, err)
+				d.Prompts = append(d.Prompts, w.write(user("ann"), large).ID)
+			}
+		})
 	require.NoError(t, err)
 	w.refused(w.get("", shelf), http.StatusNotFound, "NOT_FOUND")
 	w.refused(w.get(bob, shelf), http.StatusNotFound, "NOT_FOUND")

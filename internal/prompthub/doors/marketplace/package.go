@@ -81,7 +81,8 @@ func (d *handler) signer(r *http.Request, path string, q url.Values) (auth.User,
 			"this address of a package has expired: update the marketplace, whose catalogue has new ones, and install again")
 	}
 	return auth.Guess(d.Admission.Guess).Counted(r, func(look func() error) (auth.User, error) {
-		return d.Service.Signer(r.Context(), q.Get(tokenParam), signs(path, until), q.Get(signatureParam), d.Claimed, look)
+		return d.Service.Signer(r.Context(), q.Get(tokenParam), signs(path, until),
+			q.Get(signatureParam), d.Claimed, look)
 	})
 }
 
@@ -122,7 +123,9 @@ func (d *handler) pack(w http.ResponseWriter, r *http.Request) error {
 }
 
 // send answers with a package, if it has the digest, and notes that the caller fetched versions.
-func (d *handler) send(w http.ResponseWriter, r *http.Request, c doors.Caller, b []byte, digest string, of ...library.View) error {
+func (d *handler) send(w http.ResponseWriter, r *http.Request, c doors.Caller, b []byte,
+	digest string, of ...library.View,
+) error {
 	if skill.Sum(b) != digest {
 		return fault.Coded(fault.NotFound, packageChanged,
 			"the package has changed since the catalogue was read: update the marketplace, and install again")

@@ -45,7 +45,8 @@ func newWorld(t testing.TB, rules prompt.Rules, publicRead bool) *world {
 	clock := func() time.Time { return w.now }
 	w.jobs = memory.NewQueues(clock)
 	w.db = promptdb.New(promptdb.Config{
-		Store: memory.NewTables(), Queues: w.jobs, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: memory.NewTables(), Queues: w.jobs, Tables: promptdb.DefaultTables(), Now: clock,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, w.db.Create(t.Context()))

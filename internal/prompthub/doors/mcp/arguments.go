@@ -110,7 +110,8 @@ func mistyped(name string, s *jsonschema.Schema, value jsontext.Value) []string 
 		of := s.AdditionalProperties
 		if s.Properties != nil {
 			if of = s.Properties[member]; of == nil {
-				return []string{fmt.Sprintf("there is no %.40q in %s, which has %s", member, name, strings.Join(s.PropertyOrder, ", "))}
+				return []string{fmt.Sprintf("there is no %.40q in %s, which has %s", member, name,
+					strings.Join(s.PropertyOrder, ", "))}
 			}
 			if members[member].Kind() == 'n' {
 				delete(members, member) // none, as of an argument
@@ -131,7 +132,8 @@ func mistyped(name string, s *jsonschema.Schema, value jsontext.Value) []string 
 
 // wanted says for people what the types of schemas are.
 var wanted = map[string]string{
-	"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list", "object": "an object of names and values",
+	"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+	"array": "a list", "object": "an object of names and values",
 }
 
 // fits reports whether a value has the type of a schema, as far as that says one.

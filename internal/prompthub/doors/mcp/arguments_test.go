@@ -39,9 +39,11 @@ func TestArgumentsAsClientsSendThem(t *testing.T) {
 	w.write("ann", prompt.Draft{Name: "hail", Title: "Hail", Text: "Hail {{who}}{{n:}}", Visibility: prompt.Private})
 	ann := w.as("ann")
 	needed := map[string]object{
-		"search_prompts": {"query": "a"}, "get_prompt": {"id": "hail"}, "render_prompt": {"id": "hail", "values": object{"who": "Caesar"}}, "list_tags": {},
-		"suggest": {}, "save_prompt": {"title": "A", "content": "B"}, "update_prompt": {"id": "hail"}, "vote_prompt": {"id": "hail", "vote": "none"},
-		"read_file": {"id": "hail", "path": "SKILL.md"},
+		"search_prompts": {"query": "a"}, "get_prompt": {"id": "hail"},
+		"render_prompt": {"id": "hail", "values": object{"who": "Caesar"}}, "list_tags": {},
+		"suggest": {}, "save_prompt": {"title": "A", "content": "B"}, "update_prompt": {"id": "hail"},
+		"vote_prompt": {"id": "hail", "vote": "none"},
+		"read_file":   {"id": "hail", "path": "SKILL.md"},
 	}
 	tools := listedTools(t, ann)
 	require.Len(t, tools, len(needed))
@@ -53,8 +55,10 @@ func TestArgumentsAsClientsSendThem(t *testing.T) {
 		"string":  {nil},
 	}
 	bad := map[string][]any{
-		"integer": {"five", 1.5, "1.5", []int{1}, `{"a":1}`, true, "true", 1e300}, "boolean": {"yes", 1, "1", []bool{true}},
-		"array": {"data, writing", object{}, `{"a":1}`, 5, "5", `["a"`}, "object": {"who=x", []any{}, "[]", 5, `{"who": 1`, `{"who":1,"who":2}`}, "string": {[]any{}, object{}},
+		"integer": {"five", 1.5, "1.5", []int{1}, `{"a":1}`, true, "true", 1e300},
+		"boolean": {"yes", 1, "1", []bool{true}},
+		"array":   {"data, writing", object{}, `{"a":1}`, 5, "5", `["a"`},
+		"object":  {"who=x", []any{}, "[]", 5, `{"who": 1`, `{"who":1,"who":2}`}, "string": {[]any{}, object{}},
 	}
 	const wrong = "must be"
 	for tool, properties := range tools {
@@ -89,7 +93,11 @@ func TestArgumentsAsClientsSendThem(t *testing.T) {
 		ann.call("tools/call", object{"name": tool, "arguments": string(text)}).into(&r)
 		require.NotContains(t, r.Content[0].Text, wrong, tool)
 	}
-	for _, values := range []any{`{"who": "Caesar"}`, object{"who": "Caesar", "n": nil}, ` {"who":"Caesar","n":null} `} {
+	for _, values := range []any{
+		`{"who": "Caesar"}`,
+		object{"who": "Caesar", "n": nil},
+		` {"who":"Caesar","n":null} `,
+	} {
 		var r struct{ Text string }
 		ann.tool("render_prompt", object{"id": "hail", "values": values}).gives(&r)
 		require.Equal(t, "Hail Caesar", r.Text)
@@ -111,14 +119,28 @@ func TestEveryResultHasItsType(t *testing.T) {
 		require.Equal(t, want, r.ResultType, a.body)
 	}
 	for tool := range listedTools(t, ann) {
-		for _, arguments := range []any{object{}, object{"id": 5}, object{"x": 1}, object{"limit": "many"}, "no object", nil, object{"id": "greet"}, object{"id": "none"}} {
+		for _, arguments := range []any{
+			object{},
+			object{"id": 5},
+			object{"x": 1},
+			object{"limit": "many"},
+			"no object",
+			nil,
+			object{"id": "greet"},
+			object{"id": "none"},
+		} {
 			is("complete", ann.new("tools/call", tool, object{"name": tool, "arguments": arguments}))
 			is("", ann.call("tools/call", object{"name": tool, "arguments": arguments}))
 		}
 	}
 	for method, p := range map[string]object{
-		"tools/list": {}, "prompts/list": {}, "resources/list": {}, "resources/templates/list": {}, "server/discover": {}, "skills/list": {},
-		"prompts/get": {"name": "greet", "arguments": object{"name": "Ann"}}, "completion/complete": {"ref": object{"type": "ref/prompt", "name": "greet"}, "argument": object{"name": "name", "value": ""}},
+		"tools/list": {}, "prompts/list": {}, "resources/list": {}, "resources/templates/list": {},
+		"server/discover": {}, "skills/list": {},
+		"prompts/get": {"name": "greet", "arguments": object{"name": "Ann"}},
+		"completion/complete": {
+			"ref":      object{"type": "ref/prompt", "name": "greet"},
+			"argument": object{"name": "name", "value": ""},
+		},
 	} {
 		name, _ := p["name"].(string)
 		is("complete", ann.new(method, name, p))

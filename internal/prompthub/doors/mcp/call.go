@@ -142,7 +142,10 @@ func checkEnvelope(body []byte) *jsonrpc.Error {
 		return invalid(err.Error())
 	} else if err != nil {
 		f := httpjson.BrokenJSON(err)
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the body is not valid JSON: " + f.Location + ": " + f.Message}
+		return &jsonrpc.Error{
+			Code:    jsonrpc.CodeParseError,
+			Message: "the body is not valid JSON: " + f.Location + ": " + f.Message,
+		}
 	}
 	var message struct {
 		ID jsontext.Value `json:"id"`
@@ -213,7 +216,8 @@ func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 // makes them as long as the request; they are cut. Names of Go types in them are left out.
 func (a *answer) send(w http.ResponseWriter) {
 	body := a.body.Bytes()
-	if begin := body[:min(len(body), 2*maxID)]; a.status >= http.StatusBadRequest || bytes.Contains(begin, []byte(`"error":{`)) {
+	if begin := body[:min(len(body), 2*maxID)]; a.status >= http.StatusBadRequest ||
+		bytes.Contains(begin, []byte(`"error":{`)) {
 		if len(body) > maxNotation || bytes.Contains(body, []byte(" into Go ")) {
 			body = shortened(body)
 		}

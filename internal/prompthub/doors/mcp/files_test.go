@@ -98,7 +98,8 @@ func TestSkillsWithFiles(t *testing.T) {
 	s := l.Skills[0]
 	root := "skill://" + strings.ToLower(string(v.ID)) + "/pdf-forms"
 	require.Equal(t, root+"/SKILL.md", s.URI)
-	require.JSONEq(t, `{"name": "pdf-forms", "description": "Fills PDF forms. Use for forms.\n", "license": "Apache-2.0",
+	require.JSONEq(t,
+		`{"name": "pdf-forms", "description": "Fills PDF forms. Use for forms.\n", "license": "Apache-2.0",
 		"metadata": {"author": "Ann", "version": "1.0", "since": "2026-01-31"}, "allowed-tools": ["Bash", "Read"], "Count": 3, "ready": "yes", "nothing": null}`, string(s.FrontMatter))
 	var one struct{ Skill skillEntry }
 	ann.call("skills/get", object{"uri": s.URI}).into(&one)
@@ -136,7 +137,11 @@ func TestSkillsWithFiles(t *testing.T) {
 	}
 	require.Empty(t, paths)
 
-	for _, uri := range []string{root + "/", root + "/assets/", root + "/SKILL.md", root + "/none", root + "/asset", "skill://" + strings.ToLower(string(v.ID)) + "/other", "skill://x/y", root + "/assets/../assets", "", root + "/%zz"} {
+	for _, uri := range []string{
+		root + "/", root + "/assets/", root + "/SKILL.md", root + "/none", root + "/asset",
+		"skill://" + strings.ToLower(string(v.ID)) + "/other", "skill://x/y",
+		root + "/assets/../assets", "", root + "/%zz",
+	} {
 		ann.call("resources/directory/read", object{"uri": uri}).fails(invalidParams)
 	}
 	ann.call("resources/directory/read", object{"uri": root, "cursor": "x"}).fails(invalidParams)
@@ -154,7 +159,8 @@ func TestFrontMatterOfMadeFiles(t *testing.T) {
 	v := w.folder(prompt.Public, sent("a.txt", "a"))
 	var l struct{ Skills []skillEntry }
 	w.as("").call("skills/list", nil).into(&l)
-	require.JSONEq(t, `{"name": "a-folder", "description": "Made.", "metadata": {"prompthub-id": "`+string(v.ID)+`", "prompthub-version": "1"}}`, string(l.Skills[0].FrontMatter))
+	require.JSONEq(t, `{"name": "a-folder", "description": "Made.", "metadata": {"prompthub-id": "`+string(v.ID)+
+		`", "prompthub-version": "1"}}`, string(l.Skills[0].FrontMatter))
 	require.Contains(t, string(w.as("").readBytes(l.Skills[0].URI)), `prompthub-version: "1"`)
 	require.Len(t, w.as("").children("skill://"+string(v.ID)+"/a-folder"), 2)
 	plain := w.public("plain", "Text.")
@@ -174,7 +180,9 @@ func TestPagesOfLongFrontMatters(t *testing.T) {
 	w := newWorld(t)
 	const of = 7
 	for i := range of {
-		w.folder(prompt.Public, sent("SKILL.md", fmt.Sprintf("---\nname: long-%d\ndescription: Long.\nx: %s\n---\nText.\n", i, strings.Repeat("x", 200<<10))))
+		w.folder(prompt.Public, sent("SKILL.md",
+			fmt.Sprintf("---\nname: long-%d\ndescription: Long.\nx: %s\n---\nText.\n", i,
+				strings.Repeat("x", 200<<10))))
 		w.public(fmt.Sprint("short-", i), "Short.")
 	}
 	for _, who := range []string{"ann", ""} {
@@ -232,14 +240,19 @@ func TestToolsForFiles(t *testing.T) {
 	require.Contains(t, logo, "is binary")
 	require.Contains(t, logo, "skill://"+strings.ToLower(string(v.ID))+"/pdf-forms/assets/logo.png")
 	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "large.txt"}).refuses(), "131073 bytes")
-	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "none"}).refuses(), "no file at this path")
-	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "SKILL.md", "version": 2}).refuses(), "no such version")
-	require.Contains(t, w.as("bob").tool("read_file", object{"id": v.ID, "path": "SKILL.md"}).refuses(), "there is no such prompt")
+	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "none"}).refuses(),
+		"no file at this path")
+	require.Contains(t, ann.tool("read_file", object{"id": "pdf-forms", "path": "SKILL.md", "version": 2}).refuses(),
+		"no such version")
+	require.Contains(t, w.as("bob").tool("read_file", object{"id": v.ID, "path": "SKILL.md"}).refuses(),
+		"there is no such prompt")
 
 	image := base64.StdEncoding.EncodeToString([]byte{0, 1})
 	ann.tool("update_prompt", object{"id": "pdf-forms", "message": "Files", "files": object{
 		"set": []object{
-			{"path": "scripts/fill.py", "content": "#!/bin/sh\u200b\n"}, {"path": "logo.png", "sha256": got.Files[1].SHA256}, {"path": "image", "base64": image, "executable": true},
+			{"path": "scripts/fill.py", "content": "#!/bin/sh\u200b\n"},
+			{"path": "logo.png", "sha256": got.Files[1].SHA256},
+			{"path": "image", "base64": image, "executable": true},
 		},
 		"remove": []string{"assets/logo.png", "large.txt"},
 	}}).gives(&struct{}{})
@@ -247,9 +260,13 @@ func TestToolsForFiles(t *testing.T) {
 	var paths []string
 	for _, f := range got.Files {
 		paths = append(paths, f.Path)
-		require.Equal(t, f.Path == "scripts/fill.py" || f.Path == "image", f.Executable, "%s stays as it was where nothing is said", f.Path)
+		require.Equal(t, f.Path == "scripts/fill.py" || f.Path == "image", f.Executable,
+			"%s stays as it was where nothing is said", f.Path)
 	}
-	require.Equal(t, []string{"SKILL.md", "ascii.md", "assets/sub/empty", "assets/ü #1%.txt", "image", "logo.png", "scripts/fill.py"}, paths)
+	require.Equal(t, []string{
+		"SKILL.md", "ascii.md", "assets/sub/empty", "assets/ü #1%.txt", "image",
+		"logo.png", "scripts/fill.py",
+	}, paths)
 	ann.tool("read_file", object{"id": "pdf-forms", "path": "scripts/fill.py"}).gives(&one)
 	require.EqualValues(t, 2, one.Version)
 	require.Contains(t, one.Warning, "1 characters that cannot be seen")
@@ -257,27 +274,34 @@ func TestToolsForFiles(t *testing.T) {
 	require.Equal(t, "#!/usr/bin/env python3\n", one.Text)
 
 	for want, files := range map[string]object{
-		"by content, base64 or sha256":    {"set": []object{{"path": "a"}}},
-		"illegal base64":                  {"set": []object{{"path": "a", "base64": "?"}}},
-		"files.set[0].path is missing":    {"set": []object{{"content": "a"}}},
-		"files.set[0].content must be":    {"set": []object{{"path": "a", "content": 5}}},
-		`no "put" in files`:               {"put": []object{}},
-		"names bytes that no file":        {"set": []object{{"path": "a", "sha256": strings.Repeat("0", 64)}}},
-		`no file "none" to take away`:     {"remove": []string{"none"}},
-		"file \"../a\"":                   {"set": []object{{"path": "../a", "content": ""}}},
-		"the SKILL.md is named \"other\"": {"set": []object{{"path": "SKILL.md", "content": "---\nname: other\ndescription: x\n---\n"}}},
-		"files.remove[0] must be a text":  {"remove": []any{5}},
-		"are one where case":              {"set": []object{{"path": "A.txt", "content": ""}, {"path": "a.txt", "content": ""}}},
+		"by content, base64 or sha256": {"set": []object{{"path": "a"}}},
+		"illegal base64":               {"set": []object{{"path": "a", "base64": "?"}}},
+		"files.set[0].path is missing": {"set": []object{{"content": "a"}}},
+		"files.set[0].content must be": {"set": []object{{"path": "a", "content": 5}}},
+		`no "put" in files`:            {"put": []object{}},
+		"names bytes that no file":     {"set": []object{{"path": "a", "sha256": strings.Repeat("0", 64)}}},
+		`no file "none" to take away`:  {"remove": []string{"none"}},
+		"file \"../a\"":                {"set": []object{{"path": "../a", "content": ""}}},
+		"the SKILL.md is named \"other\"": {
+			"set": []object{{"path": "SKILL.md", "content": "---\nname: other\ndescription: x\n---\n"}},
+		},
+		"files.remove[0] must be a text": {"remove": []any{5}},
+		"are one where case": {
+			"set": []object{{"path": "A.txt", "content": ""}, {"path": "a.txt", "content": ""}},
+		},
 	} {
 		require.Contains(t, ann.tool("update_prompt", object{"id": "pdf-forms", "files": files}).refuses(), want)
 	}
-	require.Contains(t, ann.tool("update_prompt", object{"id": "pdf-forms@1", "files": object{"remove": []string{"image"}}}).refuses(), "version 2 is newer")
+	require.Contains(t, ann.tool("update_prompt",
+		object{"id": "pdf-forms@1", "files": object{"remove": []string{"image"}}}).refuses(), "version 2 is newer")
 	ann.tool("get_prompt", object{"id": "pdf-forms"}).gives(&got)
 	require.EqualValues(t, 2, got.Version, "nothing was stored")
-	require.Contains(t, w.as("bob").tool("update_prompt", object{"id": v.ID, "files": object{"remove": []string{"image"}}}).refuses(), "there is no such prompt")
+	require.Contains(t, w.as("bob").tool("update_prompt",
+		object{"id": v.ID, "files": object{"remove": []string{"image"}}}).refuses(), "there is no such prompt")
 
 	// without its SKILL.md, one is made of the text
-	ann.tool("update_prompt", object{"id": "pdf-forms", "files": object{"remove": []string{"SKILL.md"}}}).gives(&struct{}{})
+	ann.tool("update_prompt", object{"id": "pdf-forms", "files": object{"remove": []string{"SKILL.md"}}}).gives(
+		&struct{}{})
 	ann.tool("read_file", object{"id": "pdf-forms", "path": "SKILL.md"}).gives(&one)
 	require.Contains(t, one.Text, "prompthub-id")
 }
@@ -286,9 +310,13 @@ func TestToolsForFiles(t *testing.T) {
 func TestFilesOfRecalledVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.folder(prompt.Public, sent("SKILL.md", "---\nname: tool\ndescription: Good.\n---\nText.\n"), sent("a.txt", "good"))
+	v := w.folder(prompt.Public, sent("SKILL.md", "---\nname: tool\ndescription: Good.\n---\nText.\n"),
+		sent("a.txt", "good"))
 	require.NoError(t, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
-	_, err := w.hub.PatchFiles(t.Context(), user("ann"), v.ID, library.Match{Any: true}, library.FilesChange{Set: []library.SentFile{sent("evil.txt", "evil")}}, func(d *prompt.Draft) { d.Labels = []string{prompt.Production} })
+	_, err := w.hub.PatchFiles(t.Context(), user("ann"), v.ID, library.Match{Any: true},
+		library.FilesChange{Set: []library.SentFile{sent("evil.txt", "evil")}}, func(d *prompt.Draft) {
+			d.Labels = []string{prompt.Production}
+		})
 	require.NoError(t, err)
 	w.settle()
 	root := "skill://" + strings.ToLower(string(v.ID)) + "/tool"
@@ -305,7 +333,8 @@ func TestFilesOfRecalledVersions(t *testing.T) {
 		require.Len(t, l.Skills, 1)
 		require.NotContains(t, a.body, "evil")
 	}
-	require.Contains(t, w.as("").tool("read_file", object{"id": v.ID, "path": "evil.txt", "version": 2}).refuses(), "It is evil")
+	require.Contains(t, w.as("").tool("read_file", object{"id": v.ID, "path": "evil.txt", "version": 2}).refuses(),
+		"It is evil")
 }
 
 // A collection is an endpoint and a source of installers, with those of its skills that the caller
@@ -315,12 +344,17 @@ func TestCollections(t *testing.T) {
 	w := newWorld(t)
 	w.handle("ann", "ann")
 	w.handle("bob", "bob")
-	first := w.folder(prompt.Public, sent("SKILL.md", "---\nname: tool\ndescription: Good.\n---\nText.\n"), sent("a.txt", "good"))
+	first := w.folder(prompt.Public, sent("SKILL.md", "---\nname: tool\ndescription: Good.\n---\nText.\n"),
+		sent("a.txt", "good"))
 	of := w.write("bob", prompt.Draft{Name: "other", Title: "Other", Text: "Other {{x}}.", Visibility: prompt.Public})
-	private := w.write("ann", prompt.Draft{Name: "private", Title: "Private", Text: "Private.", Visibility: prompt.Private})
+	private := w.write("ann", prompt.Draft{
+		Name: "private", Title: "Private",
+		Text: "Private.", Visibility: prompt.Private,
+	})
 	w.public("outside", "Outside.")
 	make := func(slug string, v prompt.Visibility) {
-		_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), slug, prompt.CollectionDraft{Name: slug, Visibility: v, Prompts: []prompt.ID{of.ID, first.ID, private.ID}})
+		_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), slug,
+			prompt.CollectionDraft{Name: slug, Visibility: v, Prompts: []prompt.ID{of.ID, first.ID, private.ID}})
 		require.NoError(t, err)
 	}
 	make("kit", prompt.Public)
@@ -343,9 +377,11 @@ func TestCollections(t *testing.T) {
 	}
 	kit.call("skills/list", object{"cursor": "20.x"}).fails(invalidParams)
 	prompts := kit.list(object{})
-	require.Equal(t, []string{"other_" + strings.ToLower(string(of.ID)), "tool_" + strings.ToLower(string(first.ID))}, prompts.names())
+	require.Equal(t, []string{"other_" + strings.ToLower(string(of.ID)), "tool_" + strings.ToLower(string(first.ID))},
+		prompts.names())
 	require.Equal(t, "Other x.", kit.get(prompts.Prompts[0].Name, object{"x": "x"}).text())
-	require.Equal(t, http.StatusOK, kit.send(http.MethodPost, "/mcp/c/ann/kit", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).status)
+	require.Equal(t, http.StatusOK,
+		kit.send(http.MethodPost, "/mcp/c/ann/kit", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).status)
 
 	const at = "/c/ann/kit/.well-known/agent-skills/"
 	i := w.as("").index("/c/ann/kit")
@@ -356,7 +392,11 @@ func TestCollections(t *testing.T) {
 		require.Equal(t, s.Digest, skill.Digest([]byte(a.body)))
 	}
 	require.Equal(t, http.StatusOK, w.as("").send(http.MethodGet, at+"tool/SKILL.md", "").status)
-	for _, path := range []string{at + "private/SKILL.md", at + "outside/SKILL.md", "/c/ann/mine/.well-known/agent-skills/index.json", "/c/ann/none/.well-known/agent-skills/index.json", "/c/me/kit/.well-known/agent-skills/index.json"} {
+	for _, path := range []string{
+		at + "private/SKILL.md", at + "outside/SKILL.md",
+		"/c/ann/mine/.well-known/agent-skills/index.json", "/c/ann/none/.well-known/agent-skills/index.json",
+		"/c/me/kit/.well-known/agent-skills/index.json",
+	} {
 		require.Equal(t, http.StatusNotFound, w.as("ann").send(http.MethodGet, path, "").status, path)
 	}
 	require.NoError(t, w.hub.Hide(t.Context(), auth.User{ID: "root", Roles: []string{auth.RoleAdmin}}, first.ID, "x"))

@@ -28,16 +28,32 @@ func TestHostileMessages(t *testing.T) {
 	for range 500 {
 		nested = []any{object{"a": nested}}
 	}
-	values := []any{long, nested, nil, 1e300, -1, true, []any{}, object{}, []string{long}, object{long: long}, "\x00", "\u202e", "../../etc/passwd", strings.Repeat("@", 1000), strings.Repeat("_", 1000)}
+	values := []any{
+		long, nested, nil, 1e300, -1, true,
+		[]any{},
+		object{},
+		[]string{long},
+		object{long: long},
+		"\x00",
+		"\u202e", "../../etc/passwd", strings.Repeat("@", 1000), strings.Repeat("_", 1000),
+	}
 	methods := map[string][]string{
-		"prompts/list": {"cursor"}, "prompts/get": {"name", "arguments"}, "skills/list": {"cursor"}, "skills/get": {"uri"}, "resources/read": {"uri"}, "resources/directory/read": {"uri", "cursor"},
-		"resources/list": {"cursor"}, "resources/templates/list": {"cursor"}, "tools/list": {"cursor"}, "completion/complete": {"ref", "argument", "context"},
-		"tools/call": {"name", "arguments"}, "initialize": {"protocolVersion", "capabilities", "clientInfo"}, "server/discover": {"x"}, "none": {"x"},
+		"prompts/list": {"cursor"}, "prompts/get": {"name", "arguments"}, "skills/list": {"cursor"},
+		"skills/get": {"uri"}, "resources/read": {"uri"}, "resources/directory/read": {"uri", "cursor"},
+		"resources/list": {"cursor"}, "resources/templates/list": {"cursor"}, "tools/list": {"cursor"},
+		"completion/complete": {"ref", "argument", "context"},
+		"tools/call":          {"name", "arguments"}, "initialize": {"protocolVersion", "capabilities", "clientInfo"},
+		"server/discover": {"x"}, "none": {"x"},
 	}
 	arguments := map[string][]string{
-		"search_prompts": {"query", "tag", "tags", "mine", "limit", "cursor"}, "get_prompt": {"id"}, "read_file": {"id", "path", "version"}, "render_prompt": {"id", "values"},
-		"list_tags": {"x"}, "suggest": {"title", "content"}, "save_prompt": {"title", "content", "name", "description", "tags"}, "vote_prompt": {"id", "vote"},
-		"update_prompt": {"id", "title", "content", "description", "tags", "visibility", "message", "revision", "files"},
+		"search_prompts": {"query", "tag", "tags", "mine", "limit", "cursor"}, "get_prompt": {"id"},
+		"read_file": {"id", "path", "version"}, "render_prompt": {"id", "values"},
+		"list_tags": {"x"}, "suggest": {"title", "content"},
+		"save_prompt": {"title", "content", "name", "description", "tags"}, "vote_prompt": {"id", "vote"},
+		"update_prompt": {
+			"id", "title", "content", "description", "tags", "visibility",
+			"message", "revision", "files",
+		},
 	}
 	sent := 0
 	check := func(a answer) {
@@ -72,13 +88,19 @@ func TestMegabytes(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"x","arguments":` + value + `}}`
 	}
 	const size = 1 << 20
-	for _, value := range []string{`{"a":"` + strings.Repeat("x", size) + `"}`, strings.Repeat("[", size), strings.Repeat(`{"a":`, size/5)} {
+	for _, value := range []string{
+		`{"a":"` + strings.Repeat("x", size) + `"}`, strings.Repeat("[", size),
+		strings.Repeat(`{"a":`, size/5),
+	} {
 		a := w.as("").send("POST", "/mcp", around(value))
 		require.Equal(t, 413, a.status)
 		require.Less(t, len(a.body), 1<<10)
 	}
 	const deep = 30_000
-	for _, value := range []string{strings.Repeat("[", deep) + strings.Repeat("]", deep), strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep/2)} {
+	for _, value := range []string{
+		strings.Repeat("[", deep) + strings.Repeat("]", deep),
+		strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep/2),
+	} {
 		a := w.as("").send("POST", "/mcp", around(value))
 		require.Equal(t, 400, a.status)
 		require.Less(t, len(a.body), 4<<10)
@@ -107,7 +129,8 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *mcp.Config) {
 		store := defect{memory.NewTables()}
-		require.NoError(t, store.Create(t.Context(), promptdb.DefaultTables().SystemState, promptdb.DefaultTables().Users))
+		require.NoError(t, store.Create(t.Context(), promptdb.DefaultTables().SystemState,
+			promptdb.DefaultTables().Users))
 		db := promptdb.New(promptdb.Config{Store: store, Tables: promptdb.DefaultTables(), Now: c.Now, Log: c.Log})
 		c.Service = library.New(db, prompt.Rules{}, c.Now)
 	})
@@ -130,7 +153,9 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"prompts/list","id":` + long + `,"ID":1}`:             invalid,
 		`{"jsonrpc":"2.0","method":"prompts/list","iD":1,"id":` + long + `}`:             invalid,
 		strings.Repeat(`{"`+long[1:100]+`":`, 1000) + "\xff" + strings.Repeat("}", 1000): parse,
-		"[" + list + "," + list + "]":                                                    invalid, " \n[" + list + "]": invalid, `"x"`: invalid, "1": invalid,
+		"[" + list + "," + list + "]":                                                    invalid,
+		" \n[" + list + "]":                                                              invalid,
+		`"x"`:                                                                            invalid, "1": invalid,
 		`{"params":[` + strings.Repeat("0,", 50_001): invalid, // broken, but counted first
 	} {
 		a := w.as("ann").send(http.MethodPost, mcp.Prefix, body)
@@ -158,7 +183,10 @@ func TestEnvelopes(t *testing.T) {
 		require.Equal(t, want, is.ID)
 		require.NotNil(t, is.Result)
 	}
-	for _, id := range []string{`9007199254740993`, `99999999999999999999999999`, `1.5`, `1e3`, `null`, `true`, `{"a":1}`, `[1]`} {
+	for _, id := range []string{
+		`9007199254740993`, `99999999999999999999999999`, `1.5`, `1e3`,
+		`null`, `true`, `{"a":1}`, `[1]`,
+	} {
 		a := send(id)
 		require.Equal(t, 400, a.status, id)
 		a.fails(-32600)
@@ -173,5 +201,6 @@ func TestEnvelopes(t *testing.T) {
 		a := w.as("").send(method, "/mcp", "")
 		require.Equal(t, []any{405, "POST"}, []any{a.status, a.header.Get("Allow")})
 	}
-	require.Equal(t, 202, w.as("").send("POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`).status)
+	require.Equal(t, 202, w.as("").send("POST", "/mcp",
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`).status)
 }

@@ -78,7 +78,10 @@ func withTexts(object jsontext.Value) jsontext.Value {
 var wrongType = regexp.MustCompile(`(?s)(?:unmarshaling .*)?cannot unmarshal .* into Go (?:struct field \w+\.\w+?(?:map\[\w+\]\w+)?\.(\S+)|value) of type ([\w.\[\]*{}]+)`)
 
 // typeNames say for people what a parameter must be.
-var typeNames = map[string]string{"string": "a text", "int": "a number", "int64": "a number", "float64": "a number", "bool": "true or false"}
+var typeNames = map[string]string{
+	"string": "a text", "int": "a number", "int64": "a number",
+	"float64": "a number", "bool": "true or false",
+}
 
 // untyped returns a message of the library without names of Go types.
 func untyped(message string) string {

@@ -50,7 +50,8 @@ type handler struct {
 func New(c Config) http.Handler {
 	d := build(c)
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
-	return watch.Observe(httpjson.Secure(httpjson.CORS(c.Origins, httpjson.Single(httpjson.ETags(httpjson.Routes(d.mux))))))
+	return watch.Observe(httpjson.Secure(
+		httpjson.CORS(c.Origins, httpjson.Single(httpjson.ETags(httpjson.Routes(d.mux))))))
 }
 
 // Patterns returns the routes of the door, as a ServeMux knows them.
@@ -70,7 +71,8 @@ func Mount(next, door http.Handler) http.Handler {
 // serves reports whether a path belongs to the door.
 func serves(path string) bool {
 	return path == Prefix || strings.HasPrefix(path, Prefix+"/") || strings.HasPrefix(path, wellKnown) ||
-		(strings.HasPrefix(path, "/u/") || strings.HasPrefix(path, "/t/") || strings.HasPrefix(path, "/c/")) && strings.Contains(path, wellKnown)
+		(strings.HasPrefix(path, "/u/") || strings.HasPrefix(path, "/t/") || strings.HasPrefix(path, "/c/")) &&
+			strings.Contains(path, wellKnown)
 }
 
 func build(c Config) *handler {
@@ -79,7 +81,9 @@ func build(c Config) *handler {
 	}
 	d := &handler{Config: c, mux: http.NewServeMux()}
 	server := sync.OnceValue(d.server) // schemas of its tools take as long as all other routes
-	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server() }, &sdk.StreamableHTTPOptions{
+	d.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return server()
+	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 		MaxRequestBodyBytes: doors.BodyLimit(d.MaxText),
 		// under the Functions host every request comes from this machine; auth.Dev has its own
@@ -122,9 +126,10 @@ func (d *handler) server() *sdk.Server {
 		Prompts: &sdk.PromptCapabilities{}, Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 	}
 	capabilities.AddExtension(skillsExtension, map[string]any{"directoryRead": true})
-	s := sdk.NewServer(&sdk.Implementation{Name: "prompthub", Title: "PromptHub", Version: d.Version}, &sdk.ServerOptions{
-		Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
-	})
+	s := sdk.NewServer(&sdk.Implementation{Name: "prompthub", Title: "PromptHub", Version: d.Version},
+		&sdk.ServerOptions{
+			Instructions: instructions, Capabilities: capabilities, CompletionHandler: d.complete, SetCacheable: keep,
+		})
 	s.AddPrompt(&sdk.Prompt{Name: found}, d.renderFound)
 	d.tools(s)
 	d.skills(s)

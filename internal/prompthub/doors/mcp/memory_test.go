@@ -51,7 +51,10 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 	id := string(last.ID)
 	name := object{"name": strings.Repeat("字", 1000)}
 	folder := string(w.folder(prompt.Public, sent("a.txt", strings.Repeat("\x01", 128<<10))).ID)
-	for _, method := range []string{"prompts/list", "resources/list", "resources/templates/list", "skills/list", "tools/list"} {
+	for _, method := range []string{
+		"prompts/list", "resources/list", "resources/templates/list",
+		"skills/list", "tools/list",
+	} {
 		ask(method, object{})
 	}
 	ask("prompts/get", object{"name": last.Name, "arguments": name})
@@ -74,10 +77,16 @@ func TestMemory(t *testing.T) { // alone: others would be measured, too
 		Name: "tagged", Title: "Tagged", Text: text, Tags: []prompt.Tag{"writing"}, Visibility: prompt.Public,
 	})
 	w.settle()
-	kit := prompt.CollectionDraft{Name: "Kit", Visibility: prompt.Public, Prompts: []prompt.ID{tagged.ID, last.ID, prompt.ID(folder)}}
+	kit := prompt.CollectionDraft{
+		Name: "Kit", Visibility: prompt.Public,
+		Prompts: []prompt.ID{tagged.ID, last.ID, prompt.ID(folder)},
+	}
 	_, err := w.hub.CreateCollection(t.Context(), user("ann"), user("ann"), "kit", kit)
 	require.NoError(t, err)
-	values := map[string][]string{"collection": {"kit"}, "tag": {"writing"}, "handle": {"ann"}, "skill": {file[1], tagged.Slug, "a-folder"}}
+	values := map[string][]string{
+		"collection": {"kit"}, "tag": {"writing"}, "handle": {"ann"},
+		"skill": {file[1], tagged.Slug, "a-folder"},
+	}
 	var readsNoRows []string // what a token is asked of
 	for _, pattern := range mcp.Patterns() {
 		if _, path, _ := strings.Cut(pattern, " "); strings.Contains(path, "oauth-protected-resource") {

@@ -83,9 +83,11 @@ func (d *handler) list(ctx context.Context, c *call, cursor string, limit int) (
 	case c.set.handle != "":
 		return d.Service.ByAuthor(ctx, nobody, library.AuthorSearch{Handle: c.set.handle, Limit: limit, Cursor: cursor})
 	case c.set.tag != "":
-		return d.Service.Search(ctx, nobody, library.Search{Order: library.MostLiked, Tags: []prompt.Tag{c.set.tag}, Limit: limit, Cursor: cursor})
+		return d.Service.Search(ctx, nobody,
+			library.Search{Order: library.MostLiked, Tags: []prompt.Tag{c.set.tag}, Limit: limit, Cursor: cursor})
 	case c.Known():
-		return d.Service.Mine(ctx, c.User, library.MineQuery{Sort: library.ByNewest, Limit: limit, Cursor: cursor, NoVotes: true})
+		return d.Service.Mine(ctx, c.User,
+			library.MineQuery{Sort: library.ByNewest, Limit: limit, Cursor: cursor, NoVotes: true})
 	}
 	return d.Service.Search(ctx, nobody, library.Search{Order: library.MostLiked, Limit: limit, Cursor: cursor})
 }
@@ -125,7 +127,11 @@ func (d *handler) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sd
 	res := &sdk.ListPromptsResult{Prompts: []*sdk.Prompt{}, NextCursor: page.Next}
 	for _, v := range page.Items {
 		o := programSummary(c, v)
-		res.Prompts = append(res.Prompts, &sdk.Prompt{Name: name(v, ofOneOwner), Title: v.Title, Description: describe(v.Title, o), Arguments: arguments(o)})
+		res.Prompts = append(res.Prompts,
+			&sdk.Prompt{
+				Name: name(v, ofOneOwner), Title: v.Title, Description: describe(v.Title, o),
+				Arguments: arguments(o),
+			})
 	}
 	keep(ctx, &sdk.ListPromptsRequest{Params: p}, &res.Cacheable)
 	return res, nil
@@ -172,7 +178,9 @@ type foundKey struct{}
 
 // getPrompt looks a prompt up and has next render it, under the name of the one prompt that the
 // library of the protocol knows: it completes results of its own prompts alone.
-func (d *handler) getPrompt(ctx context.Context, p *sdk.GetPromptParams, next func(context.Context) (sdk.Result, error)) (sdk.Result, error) {
+func (d *handler) getPrompt(ctx context.Context, p *sdk.GetPromptParams,
+	next func(context.Context) (sdk.Result, error),
+) (sdk.Result, error) {
 	c := callOf(ctx)
 	v, err := d.resolved(ctx, c, p.Name)
 	if err != nil {

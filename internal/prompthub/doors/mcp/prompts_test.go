@@ -26,31 +26,38 @@ func TestListedPrompts(t *testing.T) {
 	def := "formal"
 	w.public("code_review", "Review.")
 	letter := w.write("ann", prompt.Draft{
-		Title: "Write a letter", Description: "A letter.", Text: "To {{name}}: {{what}} {{tone:a|b}}", Visibility: prompt.Public,
-		Tags: []prompt.Tag{"writing"}, Variables: []prompt.Variable{
-			{Name: "what", Type: prompt.Multiline, Required: true, Description: "What to say"}, {Name: "tone", Default: &def},
+		Title: "Write a letter", Description: "A letter.", Text: "To {{name}}: {{what}} {{tone:a|b}}",
+		Visibility: prompt.Public,
+		Tags:       []prompt.Tag{"writing"}, Variables: []prompt.Variable{
+			{Name: "what", Type: prompt.Multiline, Required: true, Description: "What to say"},
+			{Name: "tone", Default: &def},
 		},
 	})
 	w.write("ann", prompt.Draft{Name: "a folder/secret", Title: "Secret", Text: "Secret.", Visibility: prompt.Private})
 	w.handle("ann", "anna")
 
 	mine := w.as("ann").list(object{})
-	require.Equal(t, []string{"a-folder-secret", "write-a-letter", "code_review"}, mine.names(), "names where they fit, else slugs; the newest first")
+	require.Equal(t, []string{"a-folder-secret", "write-a-letter", "code_review"}, mine.names(),
+		"names where they fit, else slugs; the newest first")
 	require.Equal(t, "private", mine.CacheScope)
 	require.Positive(t, mine.TTL)
 	listed := mine.Prompts[1]
 	require.Equal(t, "A letter.", listed.Description)
 	require.Len(t, listed.Arguments, 3)
-	require.Equal(t, []string{"name", "tone", "what"}, []string{listed.Arguments[0].Name, listed.Arguments[1].Name, listed.Arguments[2].Name}, "the long one last")
-	require.Equal(t, []bool{true, false, true}, []bool{listed.Arguments[0].Required, listed.Arguments[1].Required, listed.Arguments[2].Required})
+	require.Equal(t, []string{"name", "tone", "what"},
+		[]string{listed.Arguments[0].Name, listed.Arguments[1].Name, listed.Arguments[2].Name}, "the long one last")
+	require.Equal(t, []bool{true, false, true},
+		[]bool{listed.Arguments[0].Required, listed.Arguments[1].Required, listed.Arguments[2].Required})
 	require.Contains(t, listed.Arguments[1].Description, `Default: "formal"`)
 
 	best := w.as("").list(object{})
 	require.Equal(t, "public", best.CacheScope)
 	require.Len(t, best.Prompts, 2)
-	require.Equal(t, "write-a-letter_"+strings.ToLower(string(letter.ID)), best.Prompts[0].Name, "among equals, the newest first")
+	require.Equal(t, "write-a-letter_"+strings.ToLower(string(letter.ID)), best.Prompts[0].Name,
+		"among equals, the newest first")
 
-	require.Equal(t, []string{"write-a-letter", "code_review"}, w.as("bob").at("/mcp/u/anna").list(object{}).names(), "what others may see")
+	require.Equal(t, []string{"write-a-letter", "code_review"}, w.as("bob").at("/mcp/u/anna").list(object{}).names(),
+		"what others may see")
 	require.Equal(t, []string{best.Prompts[0].Name}, w.as("ann").at("/mcp/t/writing").list(object{}).names())
 	require.Empty(t, w.as("bob").list(object{}).Prompts, "he has none")
 	w.as("").at("/mcp/u/nobody").call("prompts/list", object{}).fails(invalidParams)
@@ -98,7 +105,10 @@ func TestPagesOfPrompts(t *testing.T) {
 	best := w.as("").list(object{})
 	require.Len(t, best.Prompts, 50)
 	require.Empty(t, best.NextCursor)
-	for _, cursor := range []string{"x", "50", "50.", "50.x", "-1.x", "99999999999999999999.x", "200.x", strings.Repeat("a", 3000)} {
+	for _, cursor := range []string{
+		"x", "50", "50.", "50.x", "-1.x", "99999999999999999999.x",
+		"200.x", strings.Repeat("a", 3000),
+	} {
 		w.as("ann").call("prompts/list", object{"cursor": cursor}).fails(invalidParams)
 	}
 	own := w.as("ann").list(object{}).NextCursor
@@ -111,7 +121,8 @@ func TestGetPrompt(t *testing.T) {
 	w := newWorld(t)
 	v := w.public("a folder/greeting", "One {{name}}")
 	two := "Two {{name}}"
-	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
+	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Text = two })
 	require.NoError(t, err)
 	w.handle("ann", "anna")
 	id, values := string(v.ID), object{"name": "Bob"}
@@ -123,32 +134,49 @@ func TestGetPrompt(t *testing.T) {
 		}
 		return all
 	}
-	known := []string{id, strings.ToLower(id), "x_" + strings.ToLower(id), "@anna/a-folder-greeting", "@anna/a folder/greeting"}
+	known := []string{
+		id, strings.ToLower(id), "x_" + strings.ToLower(id),
+		"@anna/a-folder-greeting", "@anna/a folder/greeting",
+	}
 	require.Equal(t, map[string]bool{"Two Bob": true}, texts(w.as(""), known...))
-	require.Equal(t, map[string]bool{"Two Bob": true}, texts(w.as("ann"), append(known, "a folder/greeting", "a-folder-greeting", "a-folder-greeting@latest", id+"@2")...))
-	require.Equal(t, map[string]bool{"Two Bob": true}, texts(w.as("bob").at("/mcp/u/anna"), append(known, "a folder/greeting", "a-folder-greeting")...))
+	require.Equal(t, map[string]bool{"Two Bob": true},
+		texts(w.as("ann"), append(known, "a folder/greeting", "a-folder-greeting",
+			"a-folder-greeting@latest", id+"@2")...))
+	require.Equal(t, map[string]bool{"Two Bob": true},
+		texts(w.as("bob").at("/mcp/u/anna"), append(known, "a folder/greeting", "a-folder-greeting")...))
 	require.Equal(t, map[string]bool{"One Bob": true}, texts(w.as("bob"), id+"@1", "@anna/a-folder-greeting@1"))
 
 	require.NoError(t, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
 	w.settle()
-	require.Equal(t, map[string]bool{"One Bob": true}, texts(w.as("ann"), append(known, "a-folder-greeting", "a-folder-greeting@production")...))
+	require.Equal(t, map[string]bool{"One Bob": true},
+		texts(w.as("ann"), append(known, "a-folder-greeting", "a-folder-greeting@production")...))
 	require.Equal(t, "One {{name}}", w.as("").list(object{}).Prompts[0].Description, "lists tell of the same version")
 	require.Equal(t, map[string]bool{"Two Bob": true}, texts(w.as("ann"), id+"@latest"))
 
-	for _, name := range []string{"", "x", "@", "@anna", "@anna/", "@x/y", id + "@", id + "@3", id + "@nolabel", "found", strings.Repeat("n", 10_000), "a/../b", "\x00"} {
+	for _, name := range []string{
+		"", "x", "@", "@anna", "@anna/", "@x/y", id + "@", id + "@3", id + "@nolabel",
+		"found", strings.Repeat("n", 10_000), "a/../b", "\x00",
+	} {
 		w.as("ann").get(name, values).fails(invalidParams)
 	}
 	require.Contains(t, w.as("ann").get(id, nil).fails(invalidParams), "name is required")
-	require.Contains(t, w.as("ann").get(id+"@nope", values).fails(invalidParams), "the prompt has no such label; it has latest")
+	require.Contains(t, w.as("ann").get(id+"@nope", values).fails(invalidParams),
+		"the prompt has no such label; it has latest")
 	require.Contains(t, w.as("ann").get(id, object{"name": "x", "nme": "y"}).fails(invalidParams), "nme is no variable")
 }
 
 func TestChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("ann", prompt.Draft{Title: "Chat", Kind: prompt.KindChat, Visibility: prompt.Private, Messages: []prompt.Message{
-		{Role: "system", Content: "Be {{how}}."}, {Placeholder: "history"}, {Role: "user", Content: "Hi"}, {Role: "assistant", Content: "Hello"},
-	}})
+	w.write("ann", prompt.Draft{
+		Title: "Chat", Kind: prompt.KindChat,
+		Visibility: prompt.Private, Messages: []prompt.Message{
+			{Role: "system", Content: "Be {{how}}."},
+			{Placeholder: "history"},
+			{Role: "user", Content: "Hi"},
+			{Role: "assistant", Content: "Hello"},
+		},
+	})
 	var g gotten
 	w.as("ann").get("chat", object{"how": "brief"}).into(&g)
 	var said []string
@@ -236,7 +264,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	long := w.as("").call("prompts/get", object{"name": object{"x": strings.Repeat("y", 100_000)}})
 	require.Less(t, len(long.body), 2000, "an error does not repeat a long request")
 	long.fails(invalidParams)
-	deep := w.as("").send("POST", mcp.Prefix, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"x","arguments":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+`}}`)
+	deep := w.as("").send("POST", mcp.Prefix,
+		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"x","arguments":`+strings.Repeat("[", 5000)+
+			strings.Repeat("]", 5000)+`}}`)
 	require.Equal(t, http.StatusBadRequest, deep.status)
 }
 
@@ -244,7 +274,8 @@ func TestNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *mcp.Config) { c.Door.PublicRead = false })
 	require.Equal(t, http.StatusUnauthorized, w.as("").call("prompts/list", object{}).status)
-	require.Equal(t, http.StatusUnauthorized, w.as("ann", "Authorization", "Bearer ph_x").call("prompts/list", object{}).status)
+	require.Equal(t, http.StatusUnauthorized,
+		w.as("ann", "Authorization", "Bearer ph_x").call("prompts/list", object{}).status)
 	require.Equal(t, http.StatusOK, w.as("ann").call("prompts/list", object{}).status)
 }
 
@@ -262,23 +293,34 @@ func TestIncludes(t *testing.T) {
 			listed[p.Name] = append(listed[p.Name], a.Name)
 		}
 	}
-	require.Equal(t, map[string][]string{"part": {"name", "tone"}, "whole": {"name", "tone"}, "broken": {"whom", "name", "tone"}}, listed, "clients send what is listed, and nothing else")
+	require.Equal(t, map[string][]string{
+		"part": {"name", "tone"}, "whole": {"name", "tone"},
+		"broken": {"whom", "name", "tone"},
+	}, listed, "clients send what is listed, and nothing else")
 	w.write("ann", prompt.Draft{Name: "secret", Title: "Secret", Text: "{{key}}", Visibility: prompt.Private})
-	private := w.write("ann", prompt.Draft{Name: "open", Title: "Open", Text: "@@@langfusePrompt:name=secret|label=latest@@@", Visibility: prompt.Private})
+	private := w.write("ann", prompt.Draft{
+		Name: "open", Title: "Open",
+		Text: "@@@langfusePrompt:name=secret|label=latest@@@", Visibility: prompt.Private,
+	})
 	arguments := func(c caller) int {
 		list := c.list(object{}).Prompts
 		return len(list[slices.IndexFunc(list, func(p listedPrompt) bool { return p.Name == "open" })].Arguments)
 	}
 	require.Equal(t, 1, arguments(w.as("ann")))
 	public := prompt.Public
-	_, err := w.hub.Patch(t.Context(), user("ann"), private.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = public })
+	_, err := w.hub.Patch(t.Context(), user("ann"), private.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Visibility = public })
 	require.NoError(t, err)
 	require.Zero(t, arguments(w.as("bob").at("/mcp/u/anna")), "of what nobody else may read")
 
 	require.Equal(t, "This is the plain part of Ann.", w.as("ann").get("whole", object{"name": "Ann"}).text())
 	require.Contains(t, w.as("ann").get("whole", nil).fails(invalidParams), "name is required")
 	var c struct{ Completion struct{ Values []string } }
-	w.as("ann").call("completion/complete", object{"ref": object{"type": "ref/prompt", "name": "whole"}, "argument": object{"name": "tone", "value": ""}}).into(&c)
+	w.as("ann").call("completion/complete",
+		object{
+			"ref":      object{"type": "ref/prompt", "name": "whole"},
+			"argument": object{"name": "tone", "value": ""},
+		}).into(&c)
 	require.Equal(t, []string{"plain", "formal"}, c.Completion.Values)
 	var g struct{ Text string }
 	w.as("ann").tool("render_prompt", object{"id": "whole", "values": object{"name": "Bob"}}).gives(&g)

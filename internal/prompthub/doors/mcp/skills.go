@@ -107,13 +107,17 @@ func entry(p prompt.Prompt, o prompt.ProgramSummary, files prompt.Files, file []
 	e := skillEntry{URI: fileURI(folder, prompt.SkillFile), head: skill.Head(p, o.About, o.Version)}
 	var err error
 	if len(files) == 0 {
-		e.Resources = []skillFile{{URI: e.URI, Digest: o.Digest, Size: o.Size, MIMEType: markdown, path: prompt.SkillFile}}
+		e.Resources = []skillFile{{
+			URI: e.URI, Digest: o.Digest, Size: o.Size,
+			MIMEType: markdown, path: prompt.SkillFile,
+		}}
 		e.FrontMatter, err = json.Marshal(e.head)
 		return e, err
 	}
 	for _, f := range files {
 		e.Resources = append(e.Resources, skillFile{
-			URI: fileURI(folder, f.Path), Digest: "sha256:" + f.SHA256, Size: f.Size, MIMEType: typeOf(f.Path), path: f.Path,
+			URI: fileURI(folder, f.Path), Digest: "sha256:" + f.SHA256, Size: f.Size,
+			MIMEType: typeOf(f.Path), path: f.Path,
 		})
 	}
 	said, err := format.SkillFrontMatter(file)
@@ -140,7 +144,9 @@ const maxHeads = 512 << 10
 
 // listSkills answers skills/list with the prompts that prompts/list has. A page whose front matters
 // are too long ends early, as one of a smaller limit.
-func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listSkillsParams) (*listSkillsResult, error) {
+func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession,
+	p *listSkillsParams,
+) (*listSkillsResult, error) {
 	c := callOf(ctx)
 	cursor := ""
 	if p != nil {
@@ -163,7 +169,9 @@ func (d *handler) listSkills(ctx context.Context, _ *sdk.ServerSession, p *listS
 }
 
 // entries describes those of a list that are skills. It says how many of the list it looked at.
-func (d *handler) entries(ctx context.Context, c *call, items []library.View) (all []skillEntry, looked int, err error) {
+func (d *handler) entries(ctx context.Context, c *call,
+	items []library.View,
+) (all []skillEntry, looked int, err error) {
 	summaries, versions := make([]prompt.ProgramSummary, len(items)), make([]int64, len(items))
 	for i, v := range items {
 		if summaries[i] = programSummary(c, v); summaries[i].Files != nil && len(v.Files) == 0 {
@@ -264,7 +272,9 @@ type readDirectoryResult struct {
 
 // readDirectory answers resources/directory/read with the files and folders directly in the folder
 // of a skill, or in a folder below it.
-func (d *handler) readDirectory(ctx context.Context, _ *sdk.ServerSession, p *readDirectoryParams) (*readDirectoryResult, error) {
+func (d *handler) readDirectory(ctx context.Context, _ *sdk.ServerSession,
+	p *readDirectoryParams,
+) (*readDirectoryResult, error) {
 	c := callOf(ctx)
 	if p == nil {
 		p = &readDirectoryParams{}
@@ -372,7 +382,9 @@ func (d *handler) skillAt(ctx context.Context, c *call, uri string) (v library.V
 }
 
 // skillFile returns a prompt that is a skill, and a file of it.
-func (d *handler) skillFile(ctx context.Context, c *call, ref prompt.Ref, path string) (library.View, prompt.FileBytes, error) {
+func (d *handler) skillFile(ctx context.Context, c *call, ref prompt.Ref,
+	path string,
+) (library.View, prompt.FileBytes, error) {
 	v, err := d.Service.Lookup(ctx, c.User, ref)
 	if err == nil {
 		var folder library.Folder

@@ -32,7 +32,8 @@ func TestSkills(t *testing.T) {
 	w := newWorld(t)
 	v := w.public("letter", "One.")
 	two := "Two."
-	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
+	_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true},
+		func(d *prompt.Draft) { d.Text = two })
 	require.NoError(t, err)
 	require.NoError(t, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
 	w.settle()
@@ -59,7 +60,8 @@ func TestSkills(t *testing.T) {
 		require.Equal(t, s.Resources[0].Size, len(read.Contents[0].Text))
 		require.Equal(t, "text/markdown", read.Contents[0].MIMEType)
 	}
-	require.Equal(t, skill.Metadata{ID: string(v.ID), Version: "1"}, l.Skills[1].head(t).Metadata, "the version for programs")
+	require.Equal(t, skill.Metadata{ID: string(v.ID), Version: "1"},
+		l.Skills[1].head(t).Metadata, "the version for programs")
 
 	var resources struct {
 		Resources []struct{ URI, Name string }
@@ -69,7 +71,11 @@ func TestSkills(t *testing.T) {
 	require.Equal(t, "letter", resources.Resources[0].Name)
 
 	id := strings.ToLower(string(v.ID))
-	for _, uri := range []string{"", "skill://", "skill://" + id, "skill://" + id + "/other/SKILL.md", "skill://" + id + "/letter/other.md", "file:///etc/passwd", "skill://x/letter/SKILL.md", "skill://" + id + "/letter/../letter/SKILL.md"} {
+	for _, uri := range []string{
+		"", "skill://", "skill://" + id, "skill://" + id + "/other/SKILL.md",
+		"skill://" + id + "/letter/other.md", "file:///etc/passwd", "skill://x/letter/SKILL.md",
+		"skill://" + id + "/letter/../letter/SKILL.md",
+	} {
 		w.as("ann").call("skills/get", object{"uri": uri}).fails(invalidParams)
 		w.as("ann").call("resources/read", object{"uri": uri}).fails(invalidParams)
 	}
@@ -94,14 +100,22 @@ func TestIndexOfSkills(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("bob", prompt.Draft{Name: "letter", Title: "Bob's letter", Text: "B.", Visibility: prompt.Public})
-	w.write("ann", prompt.Draft{Name: "letter", Title: "A letter", Text: "A.", Visibility: prompt.Public, Tags: []prompt.Tag{"writing"}})
+	w.write("ann", prompt.Draft{
+		Name: "letter", Title: "A letter", Text: "A.", Visibility: prompt.Public,
+		Tags: []prompt.Tag{"writing"},
+	})
 	w.public("other", "Other.")
 	w.write("ann", prompt.Draft{Title: "Private", Text: "Private.", Visibility: prompt.Private})
 	w.handle("ann", "anna")
 	tests := []struct {
 		path  string
 		names []string
-	}{{"", []string{"other", "letter"}}, {"/u/anna", []string{"other", "letter"}}, {"/t/writing", []string{"letter"}}, {"/t/nothing", []string{}}}
+	}{
+		{"", []string{"other", "letter"}},
+		{"/u/anna", []string{"other", "letter"}},
+		{"/t/writing", []string{"letter"}},
+		{"/t/nothing", []string{}},
+	}
 	for _, tt := range tests {
 		i := w.as("ann").index(tt.path) // the caller makes no difference: all may keep the answer
 		require.Equal(t, "https://schemas.agentskills.io/discovery/0.2.0/schema.json", i.Schema)
@@ -113,16 +127,21 @@ func TestIndexOfSkills(t *testing.T) {
 			require.Equal(t, http.StatusOK, file.status)
 			require.Equal(t, s.Digest, skill.Digest([]byte(file.body)))
 			require.Equal(t, "text/markdown; charset=utf-8", file.header.Get("Content-Type"))
-			again := w.as("").send(http.MethodGet, tt.path+"/.well-known/agent-skills/"+s.URL, "", "If-None-Match", file.header.Get("ETag"))
+			again := w.as("").send(http.MethodGet, tt.path+"/.well-known/agent-skills/"+s.URL, "",
+				"If-None-Match", file.header.Get("ETag"))
 			require.Equal(t, http.StatusNotModified, again.status)
 		}
 		require.Equal(t, tt.names, names, "of two with one name, one; nothing private")
 	}
-	require.Equal(t, http.StatusOK, w.as("").send("GET", "/u/anna/.well-known/agent-skills/letter/SKILL.md", "").status, "by its slug")
+	require.Equal(t, http.StatusOK, w.as("").send("GET", "/u/anna/.well-known/agent-skills/letter/SKILL.md", "").status,
+		"by its slug")
 	for _, path := range []string{
-		"/u/nobody/.well-known/agent-skills/index.json", "/u/me/.well-known/agent-skills/index.json", "/t/%20/.well-known/agent-skills/index.json",
-		"/u/anna/.well-known/agent-skills/private/SKILL.md", "/u/anna/.well-known/agent-skills/" + string(w.public("x", "X.").ID) + "x/SKILL.md",
-		"/.well-known/agent-skills/letter/SKILL.md", "/.well-known/other", "/u/anna/.well-known/other", "/u/x/.well-known/agent-skills/letter/SKILL.md",
+		"/u/nobody/.well-known/agent-skills/index.json", "/u/me/.well-known/agent-skills/index.json",
+		"/t/%20/.well-known/agent-skills/index.json",
+		"/u/anna/.well-known/agent-skills/private/SKILL.md",
+		"/u/anna/.well-known/agent-skills/" + string(w.public("x", "X.").ID) + "x/SKILL.md",
+		"/.well-known/agent-skills/letter/SKILL.md", "/.well-known/other", "/u/anna/.well-known/other",
+		"/u/x/.well-known/agent-skills/letter/SKILL.md",
 	} {
 		require.Equal(t, http.StatusNotFound, w.as("ann").send("GET", path, "").status, path)
 	}
@@ -131,7 +150,9 @@ func TestIndexOfSkills(t *testing.T) {
 // Installers ask for all files at once, more than a caller may have at work.
 func TestManyFilesAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *mcp.Config) { c.Door.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8}, c.Now) })
+	w := newWorld(t, func(c *mcp.Config) {
+		c.Door.Admission = httpjson.NewAdmission(httpjson.Limits{AtWork: 8}, c.Now)
+	})
 	for i := range 60 {
 		w.public(fmt.Sprint("p", i), "Text.")
 	}
@@ -160,20 +181,25 @@ func TestResourceMetadata(t *testing.T) {
 	for path, endpoint := range map[string]string{"": "/mcp", "/mcp": "/mcp", "/mcp/t/writing": "/mcp/t/writing"} {
 		a := w.as("").send("GET", "/.well-known/oauth-protected-resource"+path, "")
 		require.Equal(t, http.StatusOK, a.status)
-		require.JSONEq(t, `{"resource":"`+w.url+endpoint+`","resource_name":"PromptHub","authorization_servers":["https://id.example.com"],
+		require.JSONEq(t, `{"resource":"`+w.url+endpoint+
+			`","resource_name":"PromptHub","authorization_servers":["https://id.example.com"],
 			"scopes_supported":["api://prompts/.default"],"bearer_methods_supported":["header"]}`, a.body)
 	}
 	require.Equal(t, http.StatusNotFound, w.as("").send("GET", "/.well-known/oauth-protected-resource/app", "").status)
 	refused := w.as("").at("/mcp/t/writing").call("prompts/list", object{})
 	require.Equal(t, http.StatusUnauthorized, refused.status)
-	require.Equal(t, `Bearer resource_metadata="`+w.url+`/.well-known/oauth-protected-resource/mcp/t/writing", scope="api://prompts/.default"`, refused.header.Get("WWW-Authenticate"))
+	require.Equal(t, `Bearer resource_metadata="`+w.url+
+		`/.well-known/oauth-protected-resource/mcp/t/writing", scope="api://prompts/.default"`,
+		refused.header.Get("WWW-Authenticate"))
 	require.Equal(t, http.StatusUnauthorized, w.as("").send("GET", "/.well-known/agent-skills/index.json", "").status)
 
 	w = newWorld(t, func(c *mcp.Config) {
 		c.Issuers, c.Public = []string{"https://id.example.com"}, "https://prompts.example.com"
 	})
-	require.Contains(t, w.as("").send("GET", "/.well-known/oauth-protected-resource", "").body, `"resource":"https://prompts.example.com/mcp"`)
-	require.Equal(t, http.StatusNotFound, newWorld(t).as("").send("GET", "/.well-known/oauth-protected-resource", "").status)
+	require.Contains(t, w.as("").send("GET", "/.well-known/oauth-protected-resource", "").body,
+		`"resource":"https://prompts.example.com/mcp"`)
+	require.Equal(t, http.StatusNotFound,
+		newWorld(t).as("").send("GET", "/.well-known/oauth-protected-resource", "").status)
 }
 
 // A client that can show forms is asked for the values that are missing.
@@ -194,11 +220,15 @@ func TestMissingValuesAreAskedFor(t *testing.T) {
 	g := ask(forms, object{"arguments": object{"count": "3"}})
 	require.Equal(t, "input_required", g.ResultType)
 	require.Equal(t, []string{"name"}, g.InputRequests["values"].Params.RequestedSchema.Required)
-	g = ask(forms, object{"arguments": object{"count": "3"}, "inputResponses": object{"values": object{"action": "accept", "content": object{"name": "Bob"}}}})
+	g = ask(forms, object{
+		"arguments":      object{"count": "3"},
+		"inputResponses": object{"values": object{"action": "accept", "content": object{"name": "Bob"}}},
+	})
 	require.Equal(t, "complete", g.ResultType)
 	require.Equal(t, "To Bob: 3 plain", g.Messages[0].Content.Text)
 	w.as("ann").newAs(object{}, "prompts/get", "letter", object{"name": "letter"}).fails(invalidParams)
-	w.as("ann").newAs(forms, "prompts/get", "letter", object{"name": "letter", "inputResponses": object{"values": object{"action": "decline"}}}).fails(invalidParams)
+	w.as("ann").newAs(forms, "prompts/get", "letter",
+		object{"name": "letter", "inputResponses": object{"values": object{"action": "decline"}}}).fails(invalidParams)
 }
 
 type gottenForm struct {

@@ -24,9 +24,13 @@ func TestListsTellWhatIsRead(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.handle("ann", "anna")
-		v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public, Tags: []prompt.Tag{"text"}})
+		v := w.write("ann", prompt.Draft{
+			Title: "Letter", Text: "To {{a}}.",
+			Visibility: prompt.Public, Tags: []prompt.Tag{"text"},
+		})
 		two := "Two {{b}}."
-		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = two })
+		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true},
+			func(d *prompt.Draft) { d.Text = two })
 		require.NoError(rt, err)
 		require.NoError(rt, w.hub.SetLabel(t.Context(), user("ann"), v.ID, prompt.Production, 1))
 		for range rapid.IntRange(1, 8).Draw(rt, "changes") {
@@ -38,7 +42,10 @@ func TestListsTellWhatIsRead(t *testing.T) {
 
 		_, err = w.hub.Lookup(t.Context(), user("bob"), prompt.Ref{Name: string(v.ID)})
 		hidden := err != nil
-		for _, c := range []caller{w.as("ann"), w.as("ann").at("/mcp/u/anna"), w.as("bob").at("/mcp/u/anna"), w.as("bob").at("/mcp/t/text"), w.as("")} {
+		for _, c := range []caller{
+			w.as("ann"), w.as("ann").at("/mcp/u/anna"), w.as("bob").at("/mcp/u/anna"),
+			w.as("bob").at("/mcp/t/text"), w.as(""),
+		} {
 			none := hidden
 			if c.path+c.name == "/mcpann" {
 				_, err := w.hub.Lookup(t.Context(), user("ann"), prompt.Ref{Name: string(v.ID)})
@@ -62,7 +69,8 @@ func TestEditAfterARecall(t *testing.T) {
 	w.handle("ann", "anna")
 	v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public})
 	for _, text := range []string{"Two {{b}}.", "Three {{c}}."} {
-		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Text = text })
+		_, err := w.hub.Patch(t.Context(), user("ann"), v.ID, library.Match{Any: true},
+			func(d *prompt.Draft) { d.Text = text })
 		require.NoError(t, err)
 		if text == "Two {{b}}." {
 			require.NoError(t, w.hub.Recall(t.Context(), user("ann"), v.ID, 2, "because"))
@@ -103,7 +111,10 @@ func (w *world) change(rt *rapid.T, id prompt.ID) {
 		},
 		"settle": func() error { w.settle(); return nil },
 	}
-	names := []string{"edit", "release", "describe", "publish", "label", "other label", "undo", "delete one", "recall", "recall", "reinstate", "vote", "settle"}
+	names := []string{
+		"edit", "release", "describe", "publish", "label", "other label", "undo", "delete one", "recall",
+		"recall", "reinstate", "vote", "settle",
+	}
 	_ = changes[rapid.SampledFrom(names).Draw(rt, "change")]()
 }
 
@@ -143,12 +154,21 @@ func TestRowsOfBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.handle("ann", "anna")
-	v := w.write("ann", prompt.Draft{Title: "Letter", Text: "To {{a}}.", Visibility: prompt.Public, Tags: []prompt.Tag{"text"}})
-	for _, name := range []string{promptdb.DefaultTables().Prompts, promptdb.DefaultTables().TagIndex, promptdb.DefaultTables().MostLiked} {
+	v := w.write("ann", prompt.Draft{
+		Title: "Letter", Text: "To {{a}}.",
+		Visibility: prompt.Public, Tags: []prompt.Tag{"text"},
+	})
+	for _, name := range []string{
+		promptdb.DefaultTables().Prompts, promptdb.DefaultTables().TagIndex,
+		promptdb.DefaultTables().MostLiked,
+	} {
 		for row, err := range table.All(t.Context(), w.store, name, table.Range{}) {
 			require.NoError(t, err)
-			row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(p table.Prop) bool { return p.Name == "Outline" })
-			_, err := w.store.Write(t.Context(), name, table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
+			row.Props = slices.DeleteFunc(slices.Clone(row.Props), func(p table.Prop) bool {
+				return p.Name == "Outline"
+			})
+			_, err := w.store.Write(t.Context(), name,
+				table.Op{Kind: table.Upsert, Row: table.Row{Key: row.Key, Props: row.Props}})
 			require.NoError(t, err)
 		}
 	}
@@ -162,7 +182,8 @@ func TestRowsOfBefore(t *testing.T) {
 		require.Equal(t, "To x.", c.get(listed[0].Name, object{"a": "x"}).text())
 	}
 	var file struct{ Contents []struct{ Text string } }
-	w.as("").call("resources/read", object{"uri": "skill://" + strings.ToLower(string(v.ID)) + "/letter/SKILL.md"}).into(&file)
+	w.as("").call("resources/read",
+		object{"uri": "skill://" + strings.ToLower(string(v.ID)) + "/letter/SKILL.md"}).into(&file)
 
 	_, err := w.db.Reindex(t.Context(), false, func(d promptdb.Difference) { t.Error(d) }, func(int) {})
 	require.NoError(t, err)

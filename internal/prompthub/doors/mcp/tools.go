@@ -47,7 +47,8 @@ func (d *handler) tools(s *sdk.Server) {
 		Description: "Fills in the variables of a prompt and returns the text to follow. What is missing or wrong is named at once.",
 	}, d.renderPrompt)
 	tool(s, &sdk.Tool{
-		Name: "list_tags", Title: "List tags", Annotations: &reads, Description: "Lists the tags that prompts can have.",
+		Name: "list_tags", Title: "List tags", Annotations: &reads,
+		Description: "Lists the tags that prompts can have.",
 	}, d.listTags)
 	tool(s, &sdk.Tool{
 		Name: "suggest", Title: "Look around before saving", Annotations: &reads,
@@ -59,7 +60,8 @@ func (d *handler) tools(s *sdk.Server) {
 		Description: "Keeps a new prompt in the caller's library. Nobody else sees it until its author publishes it.",
 	}, writing(d, d.savePrompt))
 	tool(s, &sdk.Tool{
-		Name: "update_prompt", Title: "Change a prompt", Annotations: &sdk.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(bool)},
+		Name: "update_prompt", Title: "Change a prompt",
+		Annotations: &sdk.ToolAnnotations{IdempotentHint: true, OpenWorldHint: new(bool)},
 		Description: "Changes a prompt of the caller's; what is left out stays. A new text is a new version; old ones are kept. " +
 			"What others see is changed only with the right to publish.",
 	}, writing(d, d.updatePrompt))
@@ -103,7 +105,10 @@ func tool[In, Out any](s *sdk.Server, t *sdk.Tool, do task[In, Out]) {
 		if err != nil {
 			return nil, err
 		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(said)}}, StructuredContent: json.RawMessage(said)}, nil
+		return &sdk.CallToolResult{
+			Content:           []sdk.Content{&sdk.TextContent{Text: string(said)}},
+			StructuredContent: json.RawMessage(said),
+		}, nil
 	})
 }
 
@@ -130,7 +135,12 @@ func writing[In, Out any](d *handler, do task[In, Out]) task[In, Out] {
 
 // schema returns the schema of a type. A list is a list and not null, which not all clients take.
 func schema[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[order](): orderSchema(), reflect.TypeFor[words](): wordsSchema()}})
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{
+		TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[order](): orderSchema(),
+			reflect.TypeFor[words](): wordsSchema(),
+		},
+	})
 	if err != nil {
 		panic("mcp: " + err.Error()) // a type of this package that has none
 	}
@@ -250,13 +260,19 @@ func (d *handler) searchPrompts(ctx context.Context, c *call, in searchInput) (s
 	return out, err
 }
 
-func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag, wanted prompt.Query) (library.Page, error) {
+func (d *handler) search(ctx context.Context, c *call, in searchInput, tags []prompt.Tag,
+	wanted prompt.Query,
+) (library.Page, error) {
 	if !in.Mine {
 		scope := library.ScopePublic
 		if o := library.Order(in.Order); !wanted.Empty() && (o == "" || o == library.Newest || o == library.Relevance) {
 			scope = library.ScopeAll
 		}
-		return d.Service.Search(ctx, c.User, library.Search{Scope: scope, Order: library.Order(in.Order), Tags: tags, Words: wanted, Limit: in.Limit, Cursor: in.Cursor})
+		return d.Service.Search(ctx, c.User,
+			library.Search{
+				Scope: scope, Order: library.Order(in.Order), Tags: tags, Words: wanted,
+				Limit: in.Limit, Cursor: in.Cursor,
+			})
 	}
 	if !c.Known() {
 		return library.Page{}, errSignIn()
@@ -356,11 +372,14 @@ func (d *handler) readFile(ctx context.Context, c *call, in fileInput) (fileOutp
 	}
 	f, ok := files.Find(in.Path)
 	if !ok {
-		return fileOutput{}, fault.New(fault.NotFound, "the version has no file at this path: get_prompt lists its files")
+		return fileOutput{}, fault.New(fault.NotFound,
+			"the version has no file at this path: get_prompt lists its files")
 	}
-	elsewhere := fmt.Sprintf("read %s with resources/read, or take the archive of the prompt in the API", fileURI(folderURI(v.Prompt), f.Path))
+	elsewhere := fmt.Sprintf("read %s with resources/read, or take the archive of the prompt in the API",
+		fileURI(folderURI(v.Prompt), f.Path))
 	if f.Size > maxRead {
-		return fileOutput{}, fault.New(fault.Invalid, fmt.Sprintf("the file has %d bytes, more than an answer to a model: %s", f.Size, elsewhere))
+		return fileOutput{}, fault.New(fault.Invalid,
+			fmt.Sprintf("the file has %d bytes, more than an answer to a model: %s", f.Size, elsewhere))
 	}
 	folder, err := d.Service.FolderOf(ctx, v, f.Path)
 	if err != nil {
@@ -368,7 +387,8 @@ func (d *handler) readFile(ctx context.Context, c *call, in fileInput) (fileOutp
 	}
 	b := folder.Contents[0].Bytes
 	if !prompt.IsText(b) {
-		return fileOutput{}, fault.New(fault.Invalid, fmt.Sprintf("the file is binary, %d bytes with the SHA-256 %s: %s", f.Size, f.SHA256, elsewhere))
+		return fileOutput{}, fault.New(fault.Invalid,
+			fmt.Sprintf("the file is binary, %d bytes with the SHA-256 %s: %s", f.Size, f.SHA256, elsewhere))
 	}
 	number := max(v.Version, 1)
 	if v.ShownVersion.Number > 0 {
@@ -400,7 +420,10 @@ func (d *handler) renderPrompt(ctx context.Context, c *call, in renderInput) (re
 	if err != nil {
 		return renderOutput{}, err
 	}
-	return renderOutput{Text: r.Words(), Messages: encodeMessages(r.Content), Version: r.Version, Warning: invisible(r.Content)}, nil
+	return renderOutput{
+		Text: r.Words(), Messages: encodeMessages(r.Content), Version: r.Version,
+		Warning: invisible(r.Content),
+	}, nil
 }
 
 type tagsOutput struct {
@@ -464,7 +487,8 @@ func (d *handler) savePrompt(ctx context.Context, c *call, in saveInput) (Prompt
 		return Prompt{}, err
 	}
 	v, _, err := d.Service.Create(ctx, c.User, prompt.Draft{
-		Name: in.Name, Title: in.Title, Description: in.Description, Text: in.Content, Tags: tags, Visibility: prompt.Private,
+		Name: in.Name, Title: in.Title, Description: in.Description, Text: in.Content,
+		Tags: tags, Visibility: prompt.Private,
 	}, "")
 	if err != nil {
 		return Prompt{}, err
@@ -518,7 +542,8 @@ func (in *filesChange) changed() (library.FilesChange, error) {
 			err = errors.New("there is none of these")
 		}
 		if err != nil {
-			return c, fault.New(fault.Invalid, fmt.Sprintf("say what is in the file %.100q by content, base64 or sha256: %v", f.Path, err))
+			return c, fault.New(fault.Invalid,
+				fmt.Sprintf("say what is in the file %.100q by content, base64 or sha256: %v", f.Path, err))
 		}
 		c.Set = append(c.Set, sent)
 	}
@@ -547,7 +572,9 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (up
 	}
 	if match.Any && (in.Content != nil || in.Files != nil) && older(was) && was.IsOwn() {
 		// A caller that names no revision has read the prompt of the id.
-		return updateOutput{}, stale(was, fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer", was.ShownVersion.Number, was.Latest))
+		return updateOutput{}, stale(was,
+			fmt.Sprintf("the id leads to version %d of the prompt, and version %d is newer",
+				was.ShownVersion.Number, was.Latest))
 	}
 	files, err := in.Files.changed()
 	if err != nil {
@@ -577,7 +604,10 @@ func (d *handler) updatePrompt(ctx context.Context, c *call, in updateInput) (up
 // stale refuses a change that is not based on what the prompt holds, and says how to base it on
 // that.
 func stale(v library.View, why string) error {
-	return fault.New(fault.Stale, fmt.Sprintf("%s; get the latest with get_prompt and the id %s@%s, merge your change into it and send its revision", why, v.ID, prompt.Latest))
+	return fault.New(fault.Stale,
+		fmt.Sprintf(
+			"%s; get the latest with get_prompt and the id %s@%s, merge your change into it and send its revision", why,
+			v.ID, prompt.Latest))
 }
 
 type voteInput struct {

@@ -64,13 +64,17 @@ func TestToolsAreListed(t *testing.T) {
 		require.NotEmpty(t, tool.Description)
 		require.Equal(t, "object", tool.InputSchema["type"])
 		require.Equal(t, "object", tool.OutputSchema["type"])
-		reads := !strings.HasPrefix(tool.Name, "save") && !strings.HasPrefix(tool.Name, "update") && !strings.HasPrefix(tool.Name, "vote")
+		reads := !strings.HasPrefix(tool.Name, "save") && !strings.HasPrefix(tool.Name, "update") &&
+			!strings.HasPrefix(tool.Name, "vote")
 		require.Equal(t, reads, tool.Annotations["readOnlyHint"], tool.Name)
 		b, err := json.Marshal(tool)
 		require.NoError(t, err)
 		require.NotContains(t, string(b), `"null"`, "a list is a list")
 	}
-	require.Equal(t, []string{"get_prompt", "list_tags", "read_file", "render_prompt", "save_prompt", "search_prompts", "suggest", "update_prompt", "vote_prompt"}, names)
+	require.Equal(t, []string{
+		"get_prompt", "list_tags", "read_file", "render_prompt", "save_prompt", "search_prompts",
+		"suggest", "update_prompt", "vote_prompt",
+	}, names)
 }
 
 // A story of an assistant: it looks for a prompt, saves one, changes it and votes.
@@ -94,7 +98,10 @@ func TestToolsAtWork(t *testing.T) {
 		w.as(voter).tool("vote_prompt", object{"id": one.ID, "vote": "like"}).gives(&struct{}{})
 	}
 	w.settle()
-	for order, first := range map[string]bool{"newest": false, "hot": true, "best": true, "trending": true, "most-liked": true} {
+	for order, first := range map[string]bool{
+		"newest": false, "hot": true, "best": true,
+		"trending": true, "most-liked": true,
+	} {
 		bob.tool("search_prompts", object{"query": "review", "order": order}).gives(&found)
 		require.Equal(t, first, found.Prompts[0].ID == one.ID, order)
 	}
@@ -106,21 +113,28 @@ func TestToolsAtWork(t *testing.T) {
 	require.Equal(t, one.ID, p.ID)
 	require.Equal(t, "Review {{what}} in {{tone:plain|formal}} words.", p.Text)
 	require.Equal(t, []mcp.Variable{
-		{Name: "what", Type: "text", Required: true}, {Name: "tone", Type: "choice", Default: "plain", Choices: []string{"plain", "formal"}},
+		{Name: "what", Type: "text", Required: true},
+		{Name: "tone", Type: "choice", Default: "plain", Choices: []string{"plain", "formal"}},
 	}, p.Variables)
 	var r struct{ Text string }
 	bob.tool("render_prompt", object{"id": one.ID, "values": object{"what": "this"}}).gives(&r)
 	require.Equal(t, "Review this in plain words.", r.Text)
 	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID}).refuses(), "what is required")
-	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID, "values": object{"x": "1"}}).refuses(), "what is required; x is no variable of this prompt")
-	require.Equal(t, `id is missing; there is no argument "name"; render_prompt takes id, values`, bob.tool("render_prompt", object{"name": "review"}).refuses())
+	require.Contains(t, bob.tool("render_prompt", object{"id": one.ID, "values": object{"x": "1"}}).refuses(),
+		"what is required; x is no variable of this prompt")
+	require.Equal(t, `id is missing; there is no argument "name"; render_prompt takes id, values`,
+		bob.tool("render_prompt", object{"name": "review"}).refuses())
 	require.Equal(t, "tags[1] must be a text; mine must be true or false; limit must be a whole number; "+
 		"search_prompts takes query, tag, tags, mine, order, limit, cursor",
 		bob.tool("search_prompts", object{"limit": 1.5, "mine": "yes", "tags": []any{"data", 3}}).refuses())
-	require.Equal(t, "id must be a text; values must be an object of names and values; render_prompt takes id, values", bob.tool("render_prompt", object{"id": 7, "values": []any{}}).refuses())
-	require.Equal(t, "values.code must be a text; render_prompt takes id, values", bob.tool("render_prompt", object{"id": "x", "values": object{"code": []any{"a"}}}).refuses())
-	require.Equal(t, `there is no argument "x"; list_tags takes no arguments`, bob.tool("list_tags", object{"x": 1}).refuses())
-	require.Contains(t, bob.tool("save_prompt", object{}).refuses(), "title is missing; content is missing; save_prompt takes title, content, name")
+	require.Equal(t, "id must be a text; values must be an object of names and values; render_prompt takes id, values",
+		bob.tool("render_prompt", object{"id": 7, "values": []any{}}).refuses())
+	require.Equal(t, "values.code must be a text; render_prompt takes id, values",
+		bob.tool("render_prompt", object{"id": "x", "values": object{"code": []any{"a"}}}).refuses())
+	require.Equal(t, `there is no argument "x"; list_tags takes no arguments`,
+		bob.tool("list_tags", object{"x": 1}).refuses())
+	require.Contains(t, bob.tool("save_prompt", object{}).refuses(),
+		"title is missing; content is missing; save_prompt takes title, content, name")
 
 	var saved mcp.Prompt
 	bob.tool("save_prompt", object{"title": "My prompt", "content": "One.", "tags": []string{"writing"}}).gives(&saved)
@@ -129,10 +143,14 @@ func TestToolsAtWork(t *testing.T) {
 	w.as("ann").tool("get_prompt", object{"id": saved.ID}).refuses()
 	bob.tool("update_prompt", object{"id": "my-prompt", "content": "Two.", "message": "Better."}).gives(&saved)
 	require.EqualValues(t, 2, saved.Version)
-	require.Contains(t, bob.tool("update_prompt", object{"id": "my-prompt", "content": "Three.", "revision": 1}).refuses(), "changed since you read it; get the latest with get_prompt and the id "+saved.ID+"@latest, merge your change into it and send its revision")
+	require.Contains(t, bob.tool("update_prompt",
+		object{"id": "my-prompt", "content": "Three.", "revision": 1}).refuses(),
+		"changed since you read it; get the latest with get_prompt and the id "+saved.ID+
+			"@latest, merge your change into it and send its revision")
 	bob.tool("search_prompts", object{"mine": true}).gives(&found)
 	require.Len(t, found.Prompts, 1)
-	require.Contains(t, bob.tool("update_prompt", object{"id": one.ID, "content": "Mine."}).refuses(), "only its author")
+	require.Contains(t, bob.tool("update_prompt", object{"id": one.ID, "content": "Mine."}).refuses(),
+		"only its author")
 
 	var vote struct {
 		Vote  string
@@ -141,7 +159,8 @@ func TestToolsAtWork(t *testing.T) {
 	bob.tool("vote_prompt", object{"id": one.ID, "vote": "like"}).gives(&vote)
 	require.Equal(t, "like", vote.Vote)
 	require.Equal(t, 2, vote.Likes)
-	require.Contains(t, bob.tool("vote_prompt", object{"id": one.ID, "vote": "love"}).refuses(), "like, dislike or none")
+	require.Contains(t, bob.tool("vote_prompt", object{"id": one.ID, "vote": "love"}).refuses(),
+		"like, dislike or none")
 
 	var tags struct{ Tags []mcp.Tag }
 	bob.tool("list_tags", object{}).gives(&tags)
@@ -155,12 +174,23 @@ func TestToolsAtWork(t *testing.T) {
 	require.Len(t, around.Similar, 5, "of twelve that are the same")
 	require.InDelta(t, 1, around.Similar[0].Like, 0)
 	require.Contains(t, bob.tool("suggest", object{"content": strings.Repeat("x", 3001)}).refuses(), "shorten the text")
-	for _, arguments := range []object{{"limit": 51}, {"order": "oldest"}, {"limit": -1}, {"cursor": "x"}, {"tag": "no tag"}, {"tags": make([]string, 0), "unknown": 1}, {"query": 5}, {"query": strings.Repeat("x", 5000)}} {
+	for _, arguments := range []object{
+		{"limit": 51},
+		{"order": "oldest"},
+		{"limit": -1},
+		{"cursor": "x"},
+		{"tag": "no tag"},
+		{"tags": make([]string, 0), "unknown": 1},
+		{"query": 5},
+		{"query": strings.Repeat("x", 5000)},
+	} {
 		bob.tool("search_prompts", arguments).refuses()
 	}
 	bob.tool("no_tool", object{}).fails(invalidParams)
 	bob.tool("get_prompt", object{}).refuses()
-	require.Equal(t, "the prompt breaks the rules named here: title: give the prompt a title; text: write the text of the prompt", bob.tool("save_prompt", object{"title": "", "content": ""}).refuses())
+	require.Equal(t,
+		"the prompt breaks the rules named here: title: give the prompt a title; text: write the text of the prompt",
+		bob.tool("save_prompt", object{"title": "", "content": ""}).refuses())
 	require.Equal(t, "another prompt of yours has this name: name: choose a name that none of your prompts has, nor has as its slug", bob.tool("save_prompt", object{"title": "T", "content": "Text.", "name": "my-prompt"}).refuses())
 }
 
@@ -169,12 +199,16 @@ func TestToolsAtWork(t *testing.T) {
 func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.write("ann", prompt.Draft{Name: "greet", Title: "greet", Text: "One.", Visibility: prompt.Public, Labels: []string{prompt.Production}})
+	v := w.write("ann", prompt.Draft{
+		Name: "greet", Title: "greet", Text: "One.", Visibility: prompt.Public,
+		Labels: []string{prompt.Production},
+	})
 	ann := w.as("ann")
 	var got mcp.FullPrompt
 	var changed mcp.Prompt
 	ann.tool("get_prompt", object{"id": "greet"}).gives(&got)
-	require.EqualValues(t, []int64{1, 1, 0}, []int64{got.Version, got.Revision, got.Latest}, "the only version is the latest")
+	require.EqualValues(t, []int64{1, 1, 0}, []int64{got.Version, got.Revision, got.Latest},
+		"the only version is the latest")
 	var said struct {
 		mcp.Prompt
 		Note string
@@ -192,7 +226,8 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 		said := ann.tool("update_prompt", object{"id": id, "content": got.Text + " More."}).refuses()
 		require.Equal(t, fmt.Sprintf("the id leads to version 1 of the prompt, and version 2 is newer; get the latest with get_prompt and the id %s@latest, merge your change into it and send its revision", v.ID), said)
 	}
-	require.Contains(t, w.as("bob").tool("update_prompt", object{"id": string(v.ID), "content": "Mine."}).refuses(), "only its author")
+	require.Contains(t, w.as("bob").tool("update_prompt", object{"id": string(v.ID), "content": "Mine."}).refuses(),
+		"only its author")
 	ann.tool("update_prompt", object{"id": "greet", "title": "Greeting"}).gives(&changed)
 	require.EqualValues(t, 2, changed.Version, "a title has no versions, so it is changed whatever was read")
 	got = mcp.FullPrompt{}
@@ -205,7 +240,8 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	for _, mine := range []bool{true, false} {
 		w.settle()
 		ann.tool("search_prompts", object{"mine": mine}).gives(&found)
-		require.Equal(t, []int64{1, 2}, []int64{found.Prompts[0].Version, found.Prompts[0].Latest}, "programs get the version in production")
+		require.Equal(t, []int64{1, 2}, []int64{found.Prompts[0].Version, found.Prompts[0].Latest},
+			"programs get the version in production")
 		require.Equal(t, inProduction, found.Prompts[0].Description)
 	}
 
@@ -213,7 +249,10 @@ func TestAnOlderVersionIsNoBaseOfAChange(t *testing.T) {
 	ann.tool("get_prompt", object{"id": string(v.ID) + "@latest"}).gives(&got)
 	require.Equal(t, "One, mended.", got.Text)
 	require.Equal(t, []int64{2, 3, 0}, []int64{got.Version, got.Revision, got.Latest})
-	ann.tool("update_prompt", object{"id": "greet", "content": got.Text + " More.", "revision": got.Revision}).gives(&changed)
+	ann.tool("update_prompt", object{
+		"id": "greet", "content": got.Text + " More.",
+		"revision": got.Revision,
+	}).gives(&changed)
 	require.EqualValues(t, 3, changed.Version)
 	ann.tool("update_prompt", object{"id": "greet@latest", "content": "Three, at any rate."}).gives(&changed)
 	require.EqualValues(t, 4, changed.Version)
@@ -225,11 +264,13 @@ func TestScopes(t *testing.T) {
 	w := newWorld(t)
 	public := w.public("public", "Text.")
 	token := func(scopes ...string) caller {
-		_, text, err := w.hub.CreateToken(t.Context(), user("ann"), library.TokenDraft{Name: "t", Scopes: scopes, Claimed: true})
+		_, text, err := w.hub.CreateToken(t.Context(), user("ann"),
+			library.TokenDraft{Name: "t", Scopes: scopes, Claimed: true})
 		require.NoError(t, err)
 		return w.as("", "Authorization", "Bearer "+text)
 	}
-	read, write, publish, onlyWrite := token("read"), token("read", "write"), token("read", "write", "publish"), token("write")
+	read, write, publish, onlyWrite := token("read"), token("read", "write"),
+		token("read", "write", "publish"), token("write")
 
 	require.Equal(t, []string{"public"}, read.list(object{}).names(), "a token stands for its owner")
 	challenged := func(a answer, status int, scope string) {
@@ -243,14 +284,16 @@ func TestScopes(t *testing.T) {
 	challenged(onlyWrite.call("prompts/list", object{}), http.StatusForbidden, "read")
 	challenged(read.tool("save_prompt", save), http.StatusForbidden, "read write")
 	challenged(read.tool("vote_prompt", object{"id": public.ID, "vote": "like"}), http.StatusForbidden, "read write")
-	challenged(write.tool("update_prompt", object{"id": public.ID, "content": "New."}), http.StatusForbidden, "read write publish")
+	challenged(write.tool("update_prompt", object{"id": public.ID, "content": "New."}),
+		http.StatusForbidden, "read write publish")
 	challenged(w.as("").tool("save_prompt", save), http.StatusUnauthorized, "")
 	require.Equal(t, "Bearer", w.as("").tool("save_prompt", save).header.Get("WWW-Authenticate"))
 
 	var p mcp.FullPrompt
 	write.tool("save_prompt", save).gives(&p)
 	write.tool("update_prompt", object{"id": p.ID, "content": "Private still."}).gives(&p)
-	challenged(write.tool("update_prompt", object{"id": p.ID, "visibility": "public"}), http.StatusForbidden, "read write publish")
+	challenged(write.tool("update_prompt", object{"id": p.ID, "visibility": "public"}),
+		http.StatusForbidden, "read write publish")
 	publish.tool("update_prompt", object{"id": p.ID, "visibility": "public"}).gives(&p)
 	require.Equal(t, "public", p.Visibility)
 	publish.tool("update_prompt", object{"id": p.ID, "visibility": "secret"}).refuses()
@@ -274,13 +317,15 @@ func TestScopes(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *mcp.Config) {
-		c.Door.Admission = httpjson.NewAdmission(httpjson.Limits{Writes: 1, WriteBurst: 2, Reads: 10, ReadBurst: 6}, c.Now)
+		c.Door.Admission = httpjson.NewAdmission(
+			httpjson.Limits{Writes: 1, WriteBurst: 2, Reads: 10, ReadBurst: 6}, c.Now)
 	})
 	ann := w.as("ann")
 	for range 2 {
 		require.NotContains(t, ann.tool("save_prompt", object{"title": "T", "content": "Text."}).body, `"isError":true`)
 	}
-	require.Contains(t, ann.tool("save_prompt", object{"title": "T", "content": "Text."}).refuses(), "more requests than")
+	require.Contains(t, ann.tool("save_prompt", object{"title": "T", "content": "Text."}).refuses(),
+		"more requests than")
 	for range 3 {
 		require.Equal(t, http.StatusOK, ann.call("prompts/list", object{}).status)
 	}
@@ -295,7 +340,10 @@ func TestPermissions(t *testing.T) {
 	w := newWorld(t)
 	root := auth.User{ID: "root", Name: "root", Roles: []string{auth.RoleAdmin}}
 	make := func(name string, v prompt.Visibility) library.View {
-		return w.write("ann", prompt.Draft{Name: name, Title: name, Text: "The text " + name, Visibility: v, Tags: []prompt.Tag{"text"}})
+		return w.write("ann", prompt.Draft{
+			Name: name, Title: name, Text: "The text " + name,
+			Visibility: v, Tags: []prompt.Tag{"text"},
+		})
 	}
 	private, public := make("private", prompt.Private), make("public", prompt.Public)
 	deleted, hidden := make("deleted", prompt.Public), make("hidden", prompt.Public)
@@ -305,14 +353,16 @@ func TestPermissions(t *testing.T) {
 	const unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 	ids := map[string]string{
-		"public": string(public.ID), "private": string(private.ID), "deleted": string(deleted.ID), "hidden": string(hidden.ID), "unknown": unknown,
+		"public": string(public.ID), "private": string(private.ID), "deleted": string(deleted.ID),
+		"hidden": string(hidden.ID), "unknown": unknown,
 	}
 	sees := map[string][]string{"": {"public"}, "bob": {"public"}, "ann": {"public", "private", "hidden"}}
 	ways := map[string]func(c caller, kind, id string) answer{
 		"prompts/get":         func(c caller, _, id string) answer { return c.get(id, nil) },
 		"prompts/get by name": func(c caller, kind, _ string) answer { return c.get("@anna/"+kind, nil) },
 		"completion": func(c caller, _, id string) answer {
-			return c.call("completion/complete", object{"ref": object{"type": "ref/prompt", "name": id}, "argument": object{"name": "x", "value": ""}})
+			return c.call("completion/complete",
+				object{"ref": object{"type": "ref/prompt", "name": id}, "argument": object{"name": "x", "value": ""}})
 		},
 		"skills/get": func(c caller, kind, id string) answer {
 			return c.call("skills/get", object{"uri": "skill://" + strings.ToLower(id) + "/" + kind + "/SKILL.md"})
@@ -339,7 +389,8 @@ func TestPermissions(t *testing.T) {
 		}
 		for _, path := range []string{"/mcp", "/mcp/u/anna", "/mcp/t/text"} {
 			for _, method := range []string{"prompts/list", "skills/list", "resources/list", "tools/call"} {
-				body := w.as(who).at(path).call(method, object{"name": "search_prompts", "arguments": object{"tag": "text"}}).body
+				body := w.as(who).at(path).call(method,
+					object{"name": "search_prompts", "arguments": object{"tag": "text"}}).body
 				for kind := range ids {
 					if strings.Contains(body, `"name":"`+kind) || strings.Contains(body, "/"+kind+"/SKILL.md") {
 						require.Contains(t, visible, kind, "%s %s by %q", path, method, who)

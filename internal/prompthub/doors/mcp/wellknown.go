@@ -68,7 +68,8 @@ func (d *handler) index(w http.ResponseWriter, r *http.Request) error {
 				URL: strings.ToLower(string(v.ID)) + "/" + prompt.SkillFile, Digest: o.Digest,
 			}
 			if f := o.Files; f != nil && f.Count > 1 {
-				entry.Type, entry.URL, entry.Digest = "archive", strings.ToLower(string(v.ID))+"/"+archiveName, "sha256:"+f.Archive
+				entry.Type, entry.URL, entry.Digest = "archive", strings.ToLower(string(v.ID))+"/"+archiveName,
+					"sha256:"+f.Archive
 			}
 			all.Skills = append(all.Skills, entry)
 		}
@@ -173,7 +174,8 @@ func (d *handler) metadata(w http.ResponseWriter, r *http.Request) error {
 	}
 	path := cmp.Or(strings.TrimPrefix(r.URL.Path, resourceMetadata), Prefix)
 	return keptJSON(w, resource{
-		Resource: httpjson.Origin(r, d.Public) + path, Name: "PromptHub", Servers: d.Issuers, Scopes: d.Scopes, Methods: []string{"header"},
+		Resource: httpjson.Origin(r, d.Public) + path, Name: "PromptHub", Servers: d.Issuers,
+		Scopes: d.Scopes, Methods: []string{"header"},
 	}, true)
 }
 

@@ -63,9 +63,11 @@ type Variable struct {
 // text cannot base a new one on it.
 func (d *handler) encode(c *call, v library.View) Prompt {
 	p := Prompt{
-		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == library.IDOf(c.User) && c.set.handle == ""), Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
-		Author: v.AuthorName, AuthorID: d.Service.AuthorKey(v.AuthorID), Tags: []string{}, Visibility: string(v.Visibility),
-		Version: max(v.Version, 1), UpdatedAt: v.UpdatedAt.UTC().Format(time.RFC3339),
+		ID: string(v.ID), Prompt: name(v, c.Known() && v.AuthorID == library.IDOf(c.User) && c.set.handle == ""),
+		Name: v.Name, Slug: v.Slug, Title: v.Title, Description: about(v),
+		Author: v.AuthorName, AuthorID: d.Service.AuthorKey(v.AuthorID), Tags: []string{},
+		Visibility: string(v.Visibility),
+		Version:    max(v.Version, 1), UpdatedAt: v.UpdatedAt.UTC().Format(time.RFC3339),
 		Likes: v.Likes, Dislikes: v.Dislikes, MyVote: v.MyVote.String(),
 	}
 	for _, tag := range v.Tags {
@@ -114,7 +116,8 @@ func (d *handler) fullPrompt(c *call, v library.View) FullPrompt {
 // are shown what a program reads do not see these either.
 func invisible(c prompt.Content) string {
 	if n := c.Invisible(); n > 0 {
-		return fmt.Sprintf("The text has %d characters that cannot be seen: they may say what its readers were not shown.", n)
+		return fmt.Sprintf(
+			"The text has %d characters that cannot be seen: they may say what its readers were not shown.", n)
 	}
 	return ""
 }

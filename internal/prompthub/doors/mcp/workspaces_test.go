@@ -32,9 +32,12 @@ func TestWorkspaceEndpoint(t *testing.T) {
 	require.Equal(t, "private", saved.Visibility)
 	require.Equal(t, []string{"greeting"}, at("rae", "billing").list(object{}).names())
 	require.Empty(t, w.as("aut").list(object{}).names(), "it is none of the author's own")
-	require.Contains(t, at("rae", "billing").tool("save_prompt", object{"title": "T", "content": "x"}).refuses(), "author")
-	require.Contains(t, at("aut", "billing").tool("vote_prompt", object{"id": saved.ID, "vote": "like"}).refuses(), "as a person")
-	require.Equal(t, at("eve", "no-such").call("prompts/list", object{}).status, at("eve", "billing").call("prompts/list", object{}).status)
+	require.Contains(t, at("rae", "billing").tool("save_prompt", object{"title": "T", "content": "x"}).refuses(),
+		"author")
+	require.Contains(t, at("aut", "billing").tool("vote_prompt", object{"id": saved.ID, "vote": "like"}).refuses(),
+		"as a person")
+	require.Equal(t, at("eve", "no-such").call("prompts/list", object{}).status,
+		at("eve", "billing").call("prompts/list", object{}).status)
 	require.Equal(t, 404, at("eve", "billing").call("prompts/list", object{}).status)
 	var found struct{ Prompts []struct{ ID string } }
 	w.as("rae").tool("search_prompts", object{"query": "greeting"}).gives(&found)
@@ -64,11 +67,13 @@ func TestListsUnderARule(t *testing.T) {
 	var saved struct{ ID string }
 	at.tool("save_prompt", object{"title": "Greeting", "content": "Hello."}).gives(&saved)
 	require.Equal(t, []string{"greeting"}, at.list(object{}).names())
-	_, err = w.hub.SetRules(ctx, ann, "billing", library.Match{Any: true}, prompt.LabelRules{{Label: prompt.Production, Names: "*", Approvals: 1, Authors: true}})
+	_, err = w.hub.SetRules(ctx, ann, "billing", library.Match{Any: true},
+		prompt.LabelRules{{Label: prompt.Production, Names: "*", Approvals: 1, Authors: true}})
 	require.NoError(t, err)
 	require.Empty(t, at.list(object{}).names())
 	id, _ := prompt.ParseID(saved.ID)
-	_, err = w.hub.SetRules(ctx, ann, "billing", library.Match{Any: true}, prompt.LabelRules{{Label: prompt.Production, Names: "once/*", Approvals: 1, Authors: true}})
+	_, err = w.hub.SetRules(ctx, ann, "billing", library.Match{Any: true},
+		prompt.LabelRules{{Label: prompt.Production, Names: "once/*", Approvals: 1, Authors: true}})
 	require.NoError(t, err)
 	for _, name := range []string{"once/greeting", "greeting"} {
 		_, err = w.hub.Patch(ctx, ann, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Name = name })

@@ -47,7 +47,8 @@ func newWorldOf(t testing.TB, rules prompt.Rules, change ...func(*mcp.Config)) *
 	clock := func() time.Time { return w.now }
 	w.store, w.queues = memory.NewTables(), memory.NewQueues(clock)
 	w.db = promptdb.New(promptdb.Config{
-		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: clock, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Queues: w.queues, Tables: promptdb.DefaultTables(), Now: clock,
+		Log:        slog.New(slog.DiscardHandler),
 		Background: func(f func()) { f() }, Sleep: func(context.Context, time.Duration) error { return nil },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
@@ -55,7 +56,8 @@ func newWorldOf(t testing.TB, rules prompt.Rules, change ...func(*mcp.Config)) *
 	admission := httpjson.NewAdmission(httpjson.Limits{}, clock)
 	c := mcp.Config{
 		Door: doors.Door{
-			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true, Admission: admission, Service: w.hub,
+			Identify: w.hub.WithTokens(auth.Dev(), true, admission.Guess), PublicRead: true,
+			Admission: admission, Service: w.hub,
 		},
 		Log: slog.New(slog.DiscardHandler), Now: clock, Version: "test", MaxText: rules.MaxText,
 	}
@@ -82,7 +84,10 @@ func (w *world) write(who string, d prompt.Draft) library.View {
 // settle runs the jobs of labels that were moved, and of votes.
 func (w *world) settle() {
 	w.t.Helper()
-	jobs := map[string]func(context.Context, string) error{promptdb.QueueRepairs: w.db.Repair, promptdb.QueueMoves: w.db.Move}
+	jobs := map[string]func(context.Context, string) error{
+		promptdb.QueueRepairs: w.db.Repair,
+		promptdb.QueueMoves:   w.db.Move,
+	}
 	for left := 1; left > 0; {
 		left = 0
 		w.now = w.now.Add(4 * time.Second)
@@ -144,7 +149,8 @@ func (c caller) send(method, path, body string, header ...string) answer {
 	if c.name != "" {
 		r.Header.Set(auth.DevUserHeader, c.name)
 	}
-	all := append(append([]string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, c.header...), header...)
+	all := append(append([]string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"},
+		c.header...), header...)
 	for i := 0; i < len(all); i += 2 {
 		r.Header.Set(all[i], all[i+1])
 	}
@@ -179,7 +185,8 @@ func (c caller) newAs(capabilities object, method, name string, params object) a
 	}
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	require.NoError(c.w.t, err)
-	return c.send(http.MethodPost, c.path, string(body), "Mcp-Protocol-Version", version, "Mcp-Method", method, "Mcp-Name", name)
+	return c.send(http.MethodPost, c.path, string(body), "Mcp-Protocol-Version", version,
+		"Mcp-Method", method, "Mcp-Name", name)
 }
 
 type object = map[string]any

@@ -67,7 +67,10 @@ func (s *web) author(r *request) error {
 		return err
 	}
 	v := viewOf(r, "tag", "q", "cursor", before)
-	p := authorPage{listing: listing{view: v, Query: v.get("q"), Texts: true, Empty: "There is no public prompt here.", Feeds: feedsOf(v.path, nil)}, User: u}
+	p := authorPage{listing: listing{
+		view: v, Query: v.get("q"), Texts: true, Empty: "There is no public prompt here.",
+		Feeds: feedsOf(v.path, nil),
+	}, User: u}
 	p.Kept = url.Values{"tag": v.values["tag"]}
 	if p.Query != "" || v.get("tag") != "" {
 		p.Empty = "None of these prompts matches. Search for fewer words or take a tag away."
@@ -140,7 +143,10 @@ func (s *web) profile(r *request) error {
 // showProfile shows the form with what the caller sent. The stored profile of the caller says
 // whether the handle can still be chosen.
 func (s *web) showProfile(r *request, status int, stored library.User, sent prompt.Profile, wrong error) error {
-	p := profilePage{Profile: sent, Address: s.authorAddress(library.IDOf(r.who)), Chosen: stored.Handle != "" && !stored.Given, Errors: map[string]string{}}
+	p := profilePage{
+		Profile: sent, Address: s.authorAddress(library.IDOf(r.who)),
+		Chosen: stored.Handle != "" && !stored.Given, Errors: map[string]string{},
+	}
 	if stored.Handle != "" {
 		p.Address = Prefix + "/u/" + stored.Handle
 	}
@@ -178,7 +184,10 @@ func (s *web) showProfile(r *request, status int, stored library.User, sent prom
 }
 
 func (s *web) putProfile(r *request) error {
-	sent := prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
+	sent := prompt.Profile{
+		Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"),
+		About: lf(r.PostForm.Get("about")),
+	}
 	stored, err := s.Service.Profile(r.Context(), r.who)
 	if err != nil {
 		return err
@@ -324,8 +333,9 @@ func (s *web) sentToken(r *request) library.TokenDraft {
 		days = 0 // which the rules refuse
 	}
 	return library.TokenDraft{
-		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"], ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
-		Claimed: s.SignIn == Dev,
+		Name: r.PostForm.Get("name"), Scopes: r.PostForm["scope"],
+		ExpiresAt: s.Now().Add(time.Duration(days) * 24 * time.Hour),
+		Claimed:   s.SignIn == Dev,
 	}
 }
 

@@ -21,14 +21,19 @@ func TestProfileAndAuthor(t *testing.T) {
 	key := "/app/u/" + w.service.AuthorKey("Ann")
 	bob.get(page).has(`<a class="author" href="` + key + `"`)
 	bob.get("/app").has(`<a class="author" href="` + key + `"`)
-	require.Equal(t, []string{"Shared"}, bob.get(key).is(200).has("<h1 dir=\"auto\">Ann</h1>").lacks("Change your profile", ">Ann<a").titles())
+	require.Equal(t, []string{"Shared"},
+		bob.get(key).is(200).has("<h1 dir=\"auto\">Ann</h1>").lacks("Change your profile", ">Ann<a").titles())
 
-	ann.get("/app/me").is(200).has(`name="name" value="Ann"`, `name="handle" value="ann"`, `href="/app/u/ann"`, "Yours was made of your name")
-	ann.post("/app/me", "name", "Ann", "handle", "Not One", "about", strings.Repeat("x", 1001)).is(422).has(`id="handle-wrong"`, `id="about-wrong"`, `value="Not One"`)
-	ann.post("/app/me", "name", "Ann <B>", "handle", "ann-b", "about", "Writes\r\n<prompts>.").to("/app/me?done=profile")
+	ann.get("/app/me").is(200).has(`name="name" value="Ann"`, `name="handle" value="ann"`, `href="/app/u/ann"`,
+		"Yours was made of your name")
+	ann.post("/app/me", "name", "Ann", "handle", "Not One", "about", strings.Repeat("x", 1001)).is(422).has(
+		`id="handle-wrong"`, `id="about-wrong"`, `value="Not One"`)
+	ann.post("/app/me", "name", "Ann <B>", "handle", "ann-b", "about",
+		"Writes\r\n<prompts>.").to("/app/me?done=profile")
 	ann.get("/app/me").has("<code>ann-b</code>", `href="/app/u/ann-b"`, "Writes\n&lt;prompts&gt;.</textarea>")
 	for _, path := range []string{key, "/app/u/ann-b", "/app/u/ann"} {
-		require.Equal(t, []string{"Shared"}, bob.get(path).is(200).has("Ann &lt;B&gt;", "<code>ann-b</code>", "Writes\n&lt;prompts&gt;.").titles())
+		require.Equal(t, []string{"Shared"},
+			bob.get(path).is(200).has("Ann &lt;B&gt;", "<code>ann-b</code>", "Writes\n&lt;prompts&gt;.").titles())
 	}
 	ann.get("/app/u/ann-b").has("Change your profile").lacks("Secret")
 	require.Equal(t, "/app/me", ann.get("/app/u/me").to("/app/me"))
@@ -42,7 +47,10 @@ func TestProfileAndAuthor(t *testing.T) {
 	bob.get("/app/me").has("<code>bob-r</code>", `value="Bob"`, "Reads.</textarea>")
 	ann.get("/app/u/ann-b").is(200)
 
-	for _, path := range []string{"/app/u/nosuch", "/app/u/Ann", "/app/u/a_x", "/app/u/%2e%2e", "/app/u/" + strings.Repeat("x", 300)} {
+	for _, path := range []string{
+		"/app/u/nosuch", "/app/u/Ann", "/app/u/a_x", "/app/u/%2e%2e",
+		"/app/u/" + strings.Repeat("x", 300),
+	} {
 		require.Contains(t, []int{301, 307, 404}, bob.get(path).status, path)
 	}
 	zoe, hers := w.as("Zoe"), "/app/u/"+w.service.AuthorKey("Zoe")
@@ -62,11 +70,13 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	ann.get("/app/me/tokens").is(200).has("No access tokens yet.", `value="read" checked`, `<option value="90" selected>`)
+	ann.get("/app/me/tokens").is(200).has("No access tokens yet.", `value="read" checked`,
+		`<option value="90" selected>`)
 	made := ann.post("/app/me/tokens", "name", "My <editor>", "scope", "read", "scope", "write", "days", "30").is(200)
 	token := made.find(`<code id="token">(ph_[^<]*)</code>`)
 	require.Equal(t, "no-store", made.header.Get("Cache-Control"))
-	list := ann.get("/app/me/tokens").has("My &lt;editor&gt;", `<span class="badge">read</span> <span class="badge">write</span>`, "not used yet", "3 April 2026").lacks(token)
+	list := ann.get("/app/me/tokens").has("My &lt;editor&gt;",
+		`<span class="badge">read</span> <span class="badge">write</span>`, "not used yet", "3 April 2026").lacks(token)
 	revoke := list.find(`action="(/app/me/tokens/[^"]*/revoke)"`)
 
 	w.config.Identify = w.service.WithTokens(w.config.Identify, true, w.config.Admission.Guess)
@@ -87,8 +97,10 @@ func TestTokens(t *testing.T) {
 	ann.get("/app/me/tokens").has("No access tokens yet.")
 	ann.post(revoke).is(404)
 
-	ann.post("/app/me/tokens", "name", "", "days", "400").is(422).has(`id="name-wrong"`, "at least one scope", "within the next 366 days")
-	ann.post("/app/me/tokens", "name", "x", "scope", "admin", "days", "x").is(422).has("Must be one of read, write, publish", `value="x"`)
+	ann.post("/app/me/tokens", "name", "", "days", "400").is(422).has(`id="name-wrong"`,
+		"at least one scope", "within the next 366 days")
+	ann.post("/app/me/tokens", "name", "x", "scope", "admin", "days", "x").is(422).has(
+		"Must be one of read, write, publish", `value="x"`)
 	w.nobody().post("/app/me/tokens", "name", "x", "scope", "read", "days", "7").is(401)
 	ann.post("/app/me/tokens", "name", "Old", "scope", "read", "days", "7").is(200)
 	w.clock.Advance(8 * 24 * time.Hour)
@@ -101,10 +113,12 @@ func TestTokensOfOthers(t *testing.T) {
 	w := newWorld(t)
 	ann, root := w.as("Ann"), w.admin()
 	ann.write("Shared", "text", "public")
-	token := ann.post("/app/me/tokens", "name", "My editor", "scope", "read", "days", "30").is(200).find(`<code id="token">(ph_[^<]*)</code>`)
+	token := ann.post("/app/me/tokens", "name", "My editor", "scope", "read", "days", "30").is(200).find(
+		`<code id="token">(ph_[^<]*)</code>`)
 	author := "/app/u/" + w.service.AuthorKey("Ann")
 	require.Equal(t, author+"/tokens", root.get(author).is(200).find(`<a href="([^"]*)">Access tokens of this user`))
-	list := root.get(author+"/tokens").is(200).has("Access tokens of <span dir=\"auto\">Ann", "My editor", "not used yet").lacks(token, "New token")
+	list := root.get(author+"/tokens").is(200).has("Access tokens of <span dir=\"auto\">Ann", "My editor",
+		"not used yet").lacks(token, "New token")
 	revoke := list.find(`action="([^"]*/revoke)"`)
 	for _, p := range []person{ann, w.as("Bob")} {
 		p.get(author).lacks(author + "/tokens")
@@ -129,7 +143,8 @@ func TestMovedUser(t *testing.T) {
 	require.NoError(t, err)
 	w.clock.Advance(time.Minute)
 	w.as("anna").get(page).is(http.StatusOK).has("Ann&#39;s")
-	w.as("ann").get(page).is(http.StatusForbidden).has("moved this account to another sign-in", "/app/signout").lacks("Ann&#39;s")
+	w.as("ann").get(page).is(http.StatusForbidden).has("moved this account to another sign-in",
+		"/app/signout").lacks("Ann&#39;s")
 	w.as("ann").post("/app/prompts/new", "title", "T", "text", "x", "visibility", "private").is(http.StatusForbidden)
 	w.as("ann").post("/app/signout").is(http.StatusSeeOther)
 }

@@ -205,7 +205,8 @@ func (s *web) putTag(r *request) error {
 		err = s.Service.AddTag(r.Context(), r.who, sent)
 	}
 	if correctable(err) {
-		return s.showTags(r, http.StatusUnprocessableEntity, catalogPage{Wrong: reason(err), Return: sent, Place: form.Get("order")})
+		return s.showTags(r, http.StatusUnprocessableEntity,
+			catalogPage{Wrong: reason(err), Return: sent, Place: form.Get("order")})
 	}
 	if err != nil {
 		return err
@@ -251,7 +252,8 @@ func (s *web) putTags(r *request) error {
 		err := s.Service.ChangeTag(r.Context(), r.who, e.TagInfo, e.Was)
 		if now, ok := current[prompt.TagInfo](err); ok {
 			refused = append(refused, tagEntry{e.TagInfo, now.Revision()})
-			wrong += fmt.Sprintf("Somebody else changed %s meanwhile: it is %q, at place %d, %s now. ", now.Tag, now.DisplayName, now.SortOrder, onOff[now.Active])
+			wrong += fmt.Sprintf("Somebody else changed %s meanwhile: it is %q, at place %d, %s now. ", now.Tag,
+				now.DisplayName, now.SortOrder, onOff[now.Active])
 		} else if err != nil {
 			return err
 		}

@@ -79,7 +79,8 @@ func (s *web) showCollections(r *request, wrong error) error {
 	}
 	sent := r.PostForm.Get
 	p := collectionsPage{
-		mistakes: mistakesOf(wrong), Address: collectionsAddress(u.User), Own: u.Own, May: u.May.Edit, Publish: u.May.Publish, Collections: list,
+		mistakes: mistakesOf(wrong), Address: collectionsAddress(u.User), Own: u.Own, May: u.May.Edit,
+		Publish: u.May.Publish, Collections: list,
 		Sent: sentCollection(r), Slug: sent("slug"), Add: cmp.Or(sent("add"), r.URL.Query().Get("add")),
 	}
 	if p.collector, err = s.collectorOf(r, u.User, u.Own); err != nil {
@@ -91,7 +92,10 @@ func (s *web) showCollections(r *request, wrong error) error {
 // sentCollection returns what a form says of a collection.
 func sentCollection(r *request) prompt.CollectionDraft {
 	sent := r.PostForm.Get
-	return prompt.CollectionDraft{Name: sent("name"), About: lf(sent("about")), Visibility: prompt.Visibility(cmp.Or(sent("visibility"), string(prompt.Private)))}
+	return prompt.CollectionDraft{
+		Name: sent("name"), About: lf(sent("about")),
+		Visibility: prompt.Visibility(cmp.Or(sent("visibility"), string(prompt.Private))),
+	}
 }
 
 func (s *web) createCollection(r *request) error {
@@ -160,13 +164,17 @@ func (s *web) showCollection(r *request, wrong error) error {
 		return err
 	}
 	budget := c.Budget()
-	p := collectionPage{mistakes: mistakesOf(wrong), Collection: c, Address: collectionAddress(c), Meter: meterOf(budget), Sent: c.CollectionDraft}
+	p := collectionPage{
+		mistakes: mistakesOf(wrong), Collection: c, Address: collectionAddress(c),
+		Meter: meterOf(budget), Sent: c.CollectionDraft,
+	}
 	if wrong != nil && r.PostForm.Get("do") == "save" {
 		p.Sent = sentCollection(r)
 	}
 	for i, v := range c.Skills {
 		p.Skills = append(p.Skills, collected{
-			View: v, Listed: budget.Skills[i], Address: addressOf(v.ID), About: skill.Head(v.Prompt, v.About(), v.Version).Description,
+			View: v, Listed: budget.Skills[i], Address: addressOf(v.ID),
+			About:   skill.Head(v.Prompt, v.About(), v.Version).Description,
 			Scripts: v.Files.Scripts(), First: i == 0, Last: i == len(c.Skills)-1,
 		})
 	}
@@ -250,7 +258,9 @@ func addSkill(id prompt.ID) func(*prompt.CollectionDraft) {
 // removeSkills takes prompts out of a collection.
 func removeSkills(ids []string) func(*prompt.CollectionDraft) {
 	return func(d *prompt.CollectionDraft) {
-		d.Prompts = slices.DeleteFunc(slices.Clone(d.Prompts), func(id prompt.ID) bool { return slices.Contains(ids, string(id)) })
+		d.Prompts = slices.DeleteFunc(slices.Clone(d.Prompts), func(id prompt.ID) bool {
+			return slices.Contains(ids, string(id))
+		})
 	}
 }
 
@@ -308,11 +318,15 @@ func (s *web) collect(r *request) error {
 	}
 	handles := []string{library.Me}
 	for _, w := range workspaces {
-		if len(handles) <= maxCollectors && w.May(prompt.Private).Edit && (v.AuthorID == w.ID || v.Visibility == prompt.Public) {
+		if len(handles) <= maxCollectors && w.May(prompt.Private).Edit &&
+			(v.AuthorID == w.ID || v.Visibility == prompt.Public) {
 			handles = append(handles, w.Handle)
 		}
 	}
-	p := collectPage{Address: addressOf(v.ID), Title: v.Title, ID: v.ID, Line: skill.List(v.Slug, v.Prompt).Characters, Limit: skill.BudgetCharacters, Owners: make([]collecting, len(handles))}
+	p := collectPage{
+		Address: addressOf(v.ID), Title: v.Title, ID: v.ID, Line: skill.List(v.Slug, v.Prompt).Characters,
+		Limit: skill.BudgetCharacters, Owners: make([]collecting, len(handles)),
+	}
 	g, ctx := errgroup.WithContext(r.Context())
 	g.SetLimit(maxCollectors)
 	for i, handle := range handles {

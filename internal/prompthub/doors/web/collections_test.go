@@ -21,22 +21,27 @@ func TestCollections(t *testing.T) {
 	ann.get("/app/mine").has(`href="/app/c/me"`)
 	ann.get("/app/c/me").is(200).has("There is no collection yet.", `action="/app/c/ann"`, `value="public"`)
 	ann.post("/app/c/me", "name", "").is(422).has(`id="slug-wrong"`)
-	ann.post("/app/c/me", "name", "Help <i>", "slug", "Not One").is(422).has(`id="slug-wrong"`, `value="Help &lt;i&gt;"`, `value="Not One"`)
-	at := ann.post("/app/c/me", "name", "Help <i>", "about", "For\r\nus", "visibility", "public").to("/app/c/ann/help-i?done=collection")
-	ann.get(at).is(200).has("The collection is there.", "Help &lt;i&gt;", "For\nus", "There is no skill in it yet.", "0 of 8,000 characters")
+	ann.post("/app/c/me", "name", "Help <i>", "slug", "Not One").is(422).has(`id="slug-wrong"`,
+		`value="Help &lt;i&gt;"`, `value="Not One"`)
+	at := ann.post("/app/c/me", "name", "Help <i>", "about", "For\r\nus", "visibility", "public").to(
+		"/app/c/ann/help-i?done=collection")
+	ann.get(at).is(200).has("The collection is there.", "Help &lt;i&gt;", "For\nus",
+		"There is no skill in it yet.", "0 of 8,000 characters")
 	ann.post("/app/c/me", "name", "Help i").is(409).has("Choose a name that no other collection of the owner has")
 
 	// by the page of a prompt
 	ann.get(first).has(`href="` + first + `/collect"`)
 	ann.get(first).has("of 8,000 characters")
-	ann.get(first+"/collect").is(200).has(`action="/app/c/ann/help-i"`, "Add to Help &lt;i&gt;", `href="/app/c/ann?add=`)
+	ann.get(first+"/collect").is(200).has(`action="/app/c/ann/help-i"`,
+		"Add to Help &lt;i&gt;", `href="/app/c/ann?add=`)
 	id := first[strings.LastIndex(first, "/")+1:]
 	ann.post("/app/c/ann/help-i", "do", "add", "prompt", id).to("/app/c/ann/help-i?done=collected")
 	ann.get(first + "/collect").has("is in it")
 	// by its name, and the address of its page
 	ann.post("/app/c/ann/help-i", "do", "add", "prompt", "second").to("/app/c/ann/help-i")
 	ann.post("/app/c/ann/help-i", "do", "add", "prompt", "http://localhost"+second).to("/app/c/ann/help-i")
-	page := ann.get("/app/c/ann/help-i").is(200).has("First &lt;b&gt;", "Second", "Move Second up", "Move First &lt;b&gt; down", "version 3")
+	page := ann.get("/app/c/ann/help-i").is(200).has("First &lt;b&gt;", "Second", "Move Second up",
+		"Move First &lt;b&gt; down", "version 3")
 	page.lacks("Move First &lt;b&gt; up", "Move Second down")
 	require.Less(t, strings.Index(page.body, "First &lt;b&gt;"), strings.Index(page.body, ">Second<"))
 	ann.post("/app/c/ann/help-i", "do", "add", "prompt", "no-such").is(422).has("There is no such prompt.")
@@ -60,10 +65,13 @@ func TestCollections(t *testing.T) {
 	ann.get("/app/c/ann/help-i").lacks(">Second<")
 	ann.post("/app/c/ann/help-i", "do", "else").is(422)
 
-	ann.post("/app/c/ann/help-i", "do", "save", "name", "Help", "visibility", "private", "version", "1").is(422).has("was changed since")
+	ann.post("/app/c/ann/help-i", "do", "save", "name", "Help", "visibility", "private", "version",
+		"1").is(422).has("was changed since")
 	version := ann.get("/app/c/ann/help-i").find(`name="version" value="(\d+)"`)
-	ann.post("/app/c/ann/help-i", "do", "save", "name", strings.Repeat("x", 101), "version", version).is(422).has(`id="name-wrong"`)
-	ann.post("/app/c/ann/help-i", "do", "save", "name", "Help", "visibility", "private", "version", version).to("/app/c/ann/help-i?done=collection-saved")
+	ann.post("/app/c/ann/help-i", "do", "save", "name", strings.Repeat("x", 101), "version",
+		version).is(422).has(`id="name-wrong"`)
+	ann.post("/app/c/ann/help-i", "do", "save", "name", "Help", "visibility", "private", "version",
+		version).to("/app/c/ann/help-i?done=collection-saved")
 	bob.get("/app/c/ann/help-i").is(404)
 	bob.get("/app/c/ann").is(200).has("There is no public collection here.").lacks("Help")
 	w.nobody().get("/app/c/ann").is(401)
@@ -93,7 +101,8 @@ func TestCollectionsOfAWorkspace(t *testing.T) {
 	b.out.get("/app/c/billing/team").is(404)
 	b.out.get("/app/c/billing").is(404)
 	version := b.pam.get("/app/c/billing/team").is(200).find(`name="version" value="(\d+)"`)
-	b.pam.post("/app/c/billing/team", "do", "save", "name", "Team", "visibility", "public", "version", version).to("/app/c/billing/team")
+	b.pam.post("/app/c/billing/team", "do", "save", "name", "Team", "visibility", "public", "version",
+		version).to("/app/c/billing/team")
 	b.art.get("/app/c/billing/team").lacks("Add a skill")
 	b.out.get("/app/c/billing/team").is(200).has("There is nothing in it that you may read.").lacks("Dunning")
 	b.root.get("/app/w/billing/events").has("made the collection", "changed the collection")
@@ -106,7 +115,8 @@ func TestMovesAmongWhatIsSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.Public, c.PublicRead = "https://prompts.example.com", true })
 	ann, bob := w.as("Ann"), w.as("Bob")
-	first, hers, last := ann.write("First", "One.", "public"), bob.write("Hers", "Two.", "public"), ann.write("Last", "Three.", "public")
+	first, hers, last := ann.write("First", "One.", "public"), bob.write("Hers", "Two.", "public"),
+		ann.write("Last", "Three.", "public")
 	ann.post("/app/c/me", "name", "All", "visibility", "public").to("/app/c/ann/all")
 	for _, page := range []string{first, hers, last} {
 		ann.post("/app/c/ann/all", "do", "add", "prompt", page).to("/app/c/ann/all")

@@ -93,7 +93,9 @@ func (s *web) lastTwo(r *request, id prompt.ID) (from, to int64, err error) {
 }
 
 // sections compares two versions of a prompt, with their files, and those that they were made of.
-func (s *web) sections(r *request, id prompt.ID, a, b prompt.Version, kept transfer.Files, split bool) ([]section, error) {
+func (s *web) sections(r *request, id prompt.ID, a, b prompt.Version, kept transfer.Files,
+	split bool,
+) ([]section, error) {
 	files, err := s.Service.CompareFiles(r.Context(), id, a, b)
 	return sections(a, b, kept, files, split), err
 }
@@ -150,13 +152,15 @@ func (s section) ofFile(change prompt.FileChange) section {
 		}
 	}
 	s.Lines = slices.DeleteFunc(s.Lines, func(l signedLine) bool {
-		return change == prompt.FileAdded && l.Op != prompt.Insert || change == prompt.FileRemoved && l.Op != prompt.Delete
+		return change == prompt.FileAdded && l.Op != prompt.Insert ||
+			change == prompt.FileRemoved && l.Op != prompt.Delete
 	})
 	if n := len(s.Rows) - 1; n >= 0 && s.Rows[n].Same == 0 && len(s.Rows[n].Left.Runs)+len(s.Rows[n].Right.Runs) == 0 &&
 		(change != prompt.FileChanged || !s.Rows[n].Changed()) {
 		s.Rows = s.Rows[:n]
 	}
-	if n := len(s.Lines) - 1; n >= 0 && change == prompt.FileChanged && s.Lines[n].Op == prompt.Equal && s.Lines[n].Same == 0 && len(s.Lines[n].Runs) == 0 {
+	if n := len(s.Lines) - 1; n >= 0 && change == prompt.FileChanged && s.Lines[n].Op == prompt.Equal &&
+		s.Lines[n].Same == 0 && len(s.Lines[n].Runs) == 0 {
 		s.Lines = s.Lines[:n]
 	}
 	return s
@@ -166,7 +170,8 @@ func (s section) ofFile(change prompt.FileChange) section {
 // phrases sooner than words of both in turn.
 func phrases(runs []prompt.Run) []prompt.Run {
 	replaced := func(i int) bool {
-		return i >= 0 && i+1 < len(runs) && runs[i].Op != prompt.Equal && runs[i+1].Op != prompt.Equal && runs[i].Op != runs[i+1].Op
+		return i >= 0 && i+1 < len(runs) && runs[i].Op != prompt.Equal &&
+			runs[i+1].Op != prompt.Equal && runs[i].Op != runs[i+1].Op
 	}
 	var all []prompt.Run
 	var gone, come strings.Builder

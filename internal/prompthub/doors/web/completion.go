@@ -30,7 +30,8 @@ func (l *listing) complete(c library.Catalog, chosen []prompt.Tag, authorAddress
 	for _, a := range c.Prolific {
 		if named < maxCompletions && l.words.Match(prompt.NormalizeTitle(a.Name)) {
 			named++
-			l.Offers = append(l.Offers, completion{countedTag{choice{Name: a.Name, Link: authorAddress(a.ID)}, a.Prompts}, "Author", false})
+			l.Offers = append(l.Offers,
+				completion{countedTag{choice{Name: a.Name, Link: authorAddress(a.ID)}, a.Prompts}, "Author", false})
 		}
 	}
 	last := strings.LastIndexFunc(l.Query, func(r rune) bool { return r == ' ' || r == '\u3000' }) + 1
@@ -51,7 +52,9 @@ func (l *listing) complete(c library.Catalog, chosen []prompt.Tag, authorAddress
 		if rest != "" {
 			with.values.Set("q", rest)
 		}
-		l.Offers = append(l.Offers, completion{countedTag{choice{Name: t.DisplayName, Link: with.with("tag", plus(chosen, t.Tag))}, 0}, "Tag", true})
+		l.Offers = append(l.Offers, completion{
+			countedTag{choice{Name: t.DisplayName, Link: with.with("tag", plus(chosen, t.Tag))}, 0}, "Tag", true,
+		})
 	}
 }
 

@@ -26,7 +26,8 @@ func TestCompletion(t *testing.T) {
 	bob.get("/app?q=an+le").is(200).has(`<bdi>Ann Lee</bdi>`)
 	bob.get("/app?q=ann+code").is(200).lacks(`<bdi>Ann Lee</bdi>`)
 	bob.get("/app?q=secret").is(200).lacks("Zoe Secret")
-	bob.get("/app?q=code+dev").is(200).has(`href="/app?q=code&amp;tag=development" data-live rel="nofollow"><small>Tag</small>`)
+	bob.get("/app?q=code+dev").is(200).has(
+		`href="/app?q=code&amp;tag=development" data-live rel="nofollow"><small>Tag</small>`)
 	bob.get("/app?q=dev").is(200).has(`href="/app?tag=development" data-live`)
 	bob.get("/app?q=dev&tag=development").is(200).lacks(`<small>Tag</small>`)
 	bob.get("/app?q=game").is(200).lacks(`<small>Tag</small>`) // no public prompt has the tag
@@ -35,9 +36,11 @@ func TestCompletion(t *testing.T) {
 
 	require.Equal(t, []string{"Code reviewer"}, bob.get(`/app?q=author:%22ann+lee%22`).is(200).titles())
 	require.Equal(t, []string{"Code reviewer"}, bob.get(`/app?q=tag:development+-poet`).is(200).titles())
-	bob.get(`/app?q=%22reviewer+code%22`).is(200).has("Take something away.", `href="/app?q=reviewer&#43;code">Search for the words alone</a>`, "All prompts")
+	bob.get(`/app?q=%22reviewer+code%22`).is(200).has("Take something away.",
+		`href="/app?q=reviewer&#43;code">Search for the words alone</a>`, "All prompts")
 	bob.get("/app?q=absent").is(200).has(`>All prompts</a>`)
-	bob.get("/app?q=absent+%26+lost").is(200).has(`href="/app/prompts/new?title=absent&#43;%26&#43;lost">New prompt “absent &amp; lost”</a>`, `>All prompts</a>`)
+	bob.get("/app?q=absent+%26+lost").is(200).has(
+		`href="/app/prompts/new?title=absent&#43;%26&#43;lost">New prompt “absent &amp; lost”</a>`, `>All prompts</a>`)
 	bob.get("/app?q=author:ann+author:zoe").is(400).has("Write author: once")
 	bob.get(`/app?q=-tag:a`).is(400).has("Take the - away before tag:")
 }

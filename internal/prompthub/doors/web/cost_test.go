@@ -20,7 +20,8 @@ func TestStorageOperations(t *testing.T) {
 	for i := range 30 {
 		page = ann.write(fmt.Sprintf("Prompt %d", i), "text", "public", "data", "text")
 	}
-	w.as("Bob").get("/app/tags").is(200) // an instance looks whether a user whom it meets was moved, and once a minute who was
+	// an instance looks whether a user whom it meets was moved, and once a minute who was
+	w.as("Bob").get("/app/tags").is(200)
 	tests := []struct {
 		name, path string
 		who        person
@@ -33,7 +34,8 @@ func TestStorageOperations(t *testing.T) {
 		{"best", "/app?sort=best", w.as("Bob"), 5},
 		{"trending", "/app?sort=trending", w.as("Bob"), 5},
 		{"one tag", "/app?tag=data", w.as("Bob"), 5},
-		{"one word", "/app?q=prompt", w.as("Bob"), 29}, // each of the 20 hits is read in the truth, and where he is a member
+		// each of the 20 hits is read in the truth, and where he is a member
+		{"one word", "/app?q=prompt", w.as("Bob"), 29},
 		{"my prompts", "/app/mine", ann, 5},
 		{"a prompt", page, w.as("Bob"), 8},
 		{"a version", page + "/versions/1", w.as("Bob"), 6},

@@ -62,7 +62,10 @@ func TestDoubling(t *testing.T) {
 			a, b := prompt.Version{Content: content(s)}, prompt.Version{Content: content(doubling.Turned(s))}
 			return func() { sections(a, b, transfer.Files{From: s, To: doubling.Turned(s)}, nil, true) }
 		}},
-		{Name: "compared", With: text(func(s string) { left := plenty; compared("Text", s, doubling.Turned(s), true, &left) })},
+		{Name: "compared", With: text(func(s string) {
+			left := plenty
+			compared("Text", s, doubling.Turned(s), true, &left)
+		})},
 		{Name: "phrases", With: runs(func(list []prompt.Run) { phrases(list) })},
 		{Name: "sizeOf", With: runs(func(list []prompt.Run) { sizeOf(list) })},
 		{Name: "sizeOfRows", With: rows(func(list []diffRow) { sizeOfRows(list) })},
@@ -89,20 +92,35 @@ func TestDoubling(t *testing.T) {
 			breakLines(counting, s, 1000, 9)
 			return counting.n
 		}},
-		{Name: "breakLines (a line without an end)", With: text(func(s string) { breakLines(face, s, 1<<25, 9) }), Steps: func(s string) int {
-			counting := &countingFace{Face: face}
-			breakLines(counting, s, 1<<20, 2)
-			return counting.n
-		}},
+		{
+			Name: "breakLines (a line without an end)", With: text(func(s string) { breakLines(face, s, 1<<25, 9) }),
+			Steps: func(s string) int {
+				counting := &countingFace{Face: face}
+				breakLines(counting, s, 1<<20, 2)
+				return counting.n
+			},
+		},
 		{Name: "cardImage.etag", With: text(func(s string) { cardImage{title: s, about: s}.etag() })},
 	}
 	doubling.Listed(t, funcs, map[string][]string{
-		"is a part of rowsOf":                       {"lines.add", "lines.end", "padded", "of", "diffLine.begins", "diffLine.changed", "diffRow.Changed"},
-		"is a part of breakLines":                   {"measured.add"},
-		"paints what breakLines has cut to lines":   {"web.picture", "painter.paint", "sheet.put", "sheet.box", "sheet.line", "sheet.text", "faceOf"},
-		"answers a request, by what is listed here": {"web.compare", "web.sections", "web.lastTwo", "web.images", "web.image", "reading.show"},
-		"returns what it is given":                  {"passage.Heading"},
-		"looks at numbers, or compares two texts":   {"section.Binary", "section.Empty", "section.Moded", "section.Sizes", "section.ofFile"},
+		"is a part of rowsOf": {
+			"lines.add", "lines.end", "padded", "of", "diffLine.begins",
+			"diffLine.changed", "diffRow.Changed",
+		},
+		"is a part of breakLines": {"measured.add"},
+		"paints what breakLines has cut to lines": {
+			"web.picture", "painter.paint", "sheet.put", "sheet.box",
+			"sheet.line", "sheet.text", "faceOf",
+		},
+		"answers a request, by what is listed here": {
+			"web.compare", "web.sections", "web.lastTwo", "web.images",
+			"web.image", "reading.show",
+		},
+		"returns what it is given": {"passage.Heading"},
+		"looks at numbers, or compares two texts": {
+			"section.Binary", "section.Empty", "section.Moded",
+			"section.Sizes", "section.ofFile",
+		},
 	}, "compare.go", "image.go", "reading.go")
 	doubling.Check(t, funcs)
 }

@@ -202,7 +202,8 @@ func lostOf(names []string) string {
 	case len(names) > maxLost:
 		more = ", …"
 	}
-	return fmt.Sprintf("A prompt has at most %d variables. %s text: %s%s", prompt.MaxVariables, stay, strings.Join(names[:min(len(names), maxLost)], ", "), more)
+	return fmt.Sprintf("A prompt has at most %d variables. %s text: %s%s", prompt.MaxVariables, stay,
+		strings.Join(names[:min(len(names), maxLost)], ", "), more)
 }
 
 // maxFound is how many prompts to include are offered at once.
@@ -312,8 +313,10 @@ func draftVariables(r *request) []prompt.Variable {
 	form := r.PostForm
 	for i, name := range form["vname"][:min(len(form["vname"]), prompt.MaxVariables+1)] {
 		v := prompt.Variable{
-			Name: strings.TrimSpace(name), Label: strings.TrimSpace(textAt(form["vlabel"], i)), Description: strings.TrimSpace(textAt(form["vabout"], i)),
-			Type: prompt.VariableType(textAt(form["vtype"], i)), Required: slices.Contains(form["vrequired"], strconv.Itoa(i)),
+			Name: strings.TrimSpace(name), Label: strings.TrimSpace(textAt(form["vlabel"], i)),
+			Description: strings.TrimSpace(textAt(form["vabout"], i)),
+			Type:        prompt.VariableType(textAt(form["vtype"], i)),
+			Required:    slices.Contains(form["vrequired"], strconv.Itoa(i)),
 		}
 		if def := lf(textAt(form["vdefault"], i)); def != "" {
 			v.Default = &def
@@ -488,7 +491,9 @@ func below(text, line string) string {
 
 // asText returns a chat as one text: with the roles if there is more than a user's message.
 func asText(c prompt.Content) string {
-	c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), func(m prompt.Message) bool { return m.Content == "" && m.Placeholder == "" })
+	c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), func(m prompt.Message) bool {
+		return m.Content == "" && m.Placeholder == ""
+	})
 	if len(c.Messages) == 1 && c.Messages[0].Role == "user" {
 		return c.Words()
 	}

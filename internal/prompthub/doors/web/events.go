@@ -57,16 +57,20 @@ type typeChoice struct {
 var typeNames = map[prompt.EventType]string{
 	prompt.WorkspaceCreated: "The workspace was made", prompt.WorkspaceChanged: "Its name or note changed",
 	prompt.WorkspaceDeleted: "The workspace was deleted", prompt.WorkspaceRestored: "The workspace was restored",
-	prompt.MemberAdded: "A member was added", prompt.MemberChanged: "A member has another role", prompt.MemberRemoved: "A member was removed",
-	prompt.RulesChanged: "The rules changed", prompt.TokenMade: "An access token was made", prompt.TokenRevoked: "An access token was revoked",
+	prompt.MemberAdded: "A member was added", prompt.MemberChanged: "A member has another role",
+	prompt.MemberRemoved: "A member was removed",
+	prompt.RulesChanged:  "The rules changed", prompt.TokenMade: "An access token was made",
+	prompt.TokenRevoked:  "An access token was revoked",
 	prompt.PromptCreated: "A prompt was written", prompt.PromptChanged: "A prompt changed without a version",
 	prompt.PromptPublished: "A prompt was made public", prompt.PromptUnpublished: "A prompt was made private",
 	prompt.PromptHidden: "A prompt was hidden", prompt.PromptUnhidden: "A prompt was shown again",
 	prompt.PromptDeleted: "A prompt was deleted", prompt.PromptRestored: "A prompt was restored",
 	prompt.VersionCreated: "A version was saved", prompt.VersionDeleted: "A version was deleted",
-	prompt.VersionRecalled: "A version was recalled", prompt.VersionReinstated: "A recall was taken back", prompt.LabelMoved: "A label moved",
-	prompt.CollectionCreated: "A collection was made", prompt.CollectionChanged: "A collection changed", prompt.CollectionDeleted: "A collection was deleted",
-	prompt.ProposalOpened: "A version was proposed", prompt.ProposalUpdated: "A proposal has another version",
+	prompt.VersionRecalled: "A version was recalled", prompt.VersionReinstated: "A recall was taken back",
+	prompt.LabelMoved:        "A label moved",
+	prompt.CollectionCreated: "A collection was made", prompt.CollectionChanged: "A collection changed",
+	prompt.CollectionDeleted: "A collection was deleted",
+	prompt.ProposalOpened:    "A version was proposed", prompt.ProposalUpdated: "A proposal has another version",
 	prompt.ProposalReviewed: "A proposal was reviewed", prompt.ProposalMerged: "A proposal was approved",
 	prompt.ProposalRejected: "A proposal was rejected", prompt.ProposalWithdrawn: "A proposal was withdrawn",
 }
@@ -296,7 +300,8 @@ func moves(e prompt.Event, of string) []word {
 		case l.From == 0:
 			all = append(all, word{Text: "put "}, label, word{Text: " on "}, at(l.To))
 		default:
-			all = append(all, word{Text: "moved "}, label, word{Text: " from "}, at(l.From), word{Text: " to "}, at(l.To))
+			all = append(all, word{Text: "moved "}, label, word{Text: " from "}, at(l.From),
+				word{Text: " to "}, at(l.To))
 		}
 	}
 	return all

@@ -54,7 +54,8 @@ const (
 )
 
 func errNoSite() error {
-	return fault.New(fault.NotFound, "there is no site map here: prompts are read by those alone who sign in (PUBLIC_READ is off)")
+	return fault.New(fault.NotFound,
+		"there is no site map here: prompts are read by those alone who sign in (PUBLIC_READ is off)")
 }
 
 // robots tells search engines where the site map is, where there is one.
@@ -63,7 +64,8 @@ func (s *web) robots(r *request) error {
 		return errNoSite()
 	}
 	r.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := fmt.Fprintf(r.w, "User-agent: *\nAllow: /\n\nSitemap: %s%s\n", httpjson.Origin(r.Request, s.Public), siteMapPath)
+	_, err := fmt.Fprintf(r.w, "User-agent: *\nAllow: /\n\nSitemap: %s%s\n",
+		httpjson.Origin(r.Request, s.Public), siteMapPath)
 	return err
 }
 
@@ -249,11 +251,15 @@ type jsonFeedAuthor struct {
 }
 
 func writeJSONFeed(r *request, f feed) error {
-	doc := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.title, Home: f.home, Self: f.self, Items: []jsonFeedItem{}}
+	doc := jsonFeed{
+		Version: "https://jsonfeed.org/version/1.1", Title: f.title, Home: f.home,
+		Self: f.self, Items: []jsonFeedItem{},
+	}
 	for _, item := range f.items {
 		doc.Items = append(doc.Items, jsonFeedItem{
-			ID: item.url, URL: item.url, Title: item.title, Text: item.about, Published: stamp(item.created), Modified: stamp(item.updated),
-			Authors: []jsonFeedAuthor{{item.author}}, Tags: item.tags,
+			ID: item.url, URL: item.url, Title: item.title, Text: item.about, Published: stamp(item.created),
+			Modified: stamp(item.updated),
+			Authors:  []jsonFeedAuthor{{item.author}}, Tags: item.tags,
 		})
 	}
 	var b bytes.Buffer
@@ -265,7 +271,9 @@ func writeJSONFeed(r *request, f feed) error {
 
 func writeFile(r *request, kind string, body []byte) error {
 	r.w.Header().Set("Content-Type", kind)
-	pages.Send(r.w, r.Request, http.StatusOK, body, func() []byte { return pages.Compress(body, gzip.DefaultCompression) })
+	pages.Send(r.w, r.Request, http.StatusOK, body, func() []byte {
+		return pages.Compress(body, gzip.DefaultCompression)
+	})
 	return nil
 }
 

@@ -58,7 +58,10 @@ func TestFeeds(t *testing.T) {
 		Items    []struct{ ID, URL, Title string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(w.nobody().get("/app/feed.json?tag=data").is(200).body), &feed))
-	require.Equal(t, []string{"https://jsonfeed.org/version/1.1", "PromptHub: data", "https://prompts.example.org/app/feed.json?tag=data", "https://prompts.example.org/app?tag=data"},
+	require.Equal(t, []string{
+		"https://jsonfeed.org/version/1.1", "PromptHub: data",
+		"https://prompts.example.org/app/feed.json?tag=data", "https://prompts.example.org/app?tag=data",
+	},
 		[]string{feed.Version, feed.Title, feed.FeedURL, feed.HomePage})
 	require.Len(t, feed.Items, 1)
 	w.nobody().get(author + "/feed.json").is(200).has(`"authors":[{"name":"Ann"}]`)
@@ -68,7 +71,8 @@ func TestFeeds(t *testing.T) {
 
 	w.nobody().get("/app?tag=data").has(`rel="alternate"`, `href="/app/feed.atom?tag=data"`)
 	w.nobody().get(author).has(`href="` + author + `/feed.json"`)
-	w.nobody().get(page).has(`<link rel="canonical" href="https://prompts.example.org`+page+`">`, `property="og:title" content="Second"`)
+	w.nobody().get(page).has(`<link rel="canonical" href="https://prompts.example.org`+page+`">`,
+		`property="og:title" content="Second"`)
 	closed := newWorld(t)
 	closed.as("Ann").get(closed.as("Ann").write("Hers", "text", "public")).is(200).lacks("og:", "canonical")
 	closed.nobody().get("/app/feed.atom").is(401)
@@ -92,7 +96,8 @@ func TestSiteMap(t *testing.T) {
 	robots := w.nobody().get(web.Robots).is(200).has("Sitemap: http://localhost:7071/app/sitemap.xml\n")
 	require.Equal(t, "text/plain; charset=utf-8", robots.header.Get("Content-Type"))
 	beside := httptest.NewRecorder()
-	web.Mount(http.NotFoundHandler(), w.pages).ServeHTTP(beside, httptest.NewRequest(http.MethodGet, "http://localhost:7071"+web.Robots, nil))
+	web.Mount(http.NotFoundHandler(), w.pages).ServeHTTP(beside,
+		httptest.NewRequest(http.MethodGet, "http://localhost:7071"+web.Robots, nil))
 	require.Equal(t, http.StatusOK, beside.Code, "it is a page")
 	for _, path := range []string{"/app/sitemap.xml", web.Robots} {
 		newWorld(t).as("Ann").get(path).is(404).has("PUBLIC_READ is off")

@@ -48,7 +48,11 @@ func (s *web) fetchingOf(r *request, h library.History, id prompt.ID) (*fetching
 	for i, x := range f.ByToken {
 		if i == 0 || f.ByToken[i-1].Version != x.Version {
 			_, recalled := slices.BinarySearch(h.Recalled, x.Version)
-			all.Versions, names = append(all.Versions, fetchedVersion{Version: x.Version, Of: len(f.ByToken), Still: x.Version != h.Served, Recalled: recalled}), nil
+			all.Versions, names = append(all.Versions,
+				fetchedVersion{
+					Version: x.Version, Of: len(f.ByToken),
+					Still: x.Version != h.Served, Recalled: recalled,
+				}), nil
 		}
 		b := &all.Versions[len(all.Versions)-1]
 		if b.Count++; x.On.After(b.On) {

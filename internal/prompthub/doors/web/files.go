@@ -219,9 +219,13 @@ func (s *web) renderFiles(r *request, status int, p filesPage) error {
 	v := p.View
 	var err error
 	if p.File != nil && p.Form.Path == "" {
-		p.Form = fileForm{Path: p.File.Path, Name: p.File.Path, Text: p.File.text, Textual: !p.File.Binary && editable(p.File.text), Executable: p.File.Executable}
+		p.Form = fileForm{
+			Path: p.File.Path, Name: p.File.Path, Text: p.File.text,
+			Textual: !p.File.Binary && editable(p.File.text), Executable: p.File.Executable,
+		}
 	}
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r,
+		owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	if p.File != nil {
@@ -292,7 +296,8 @@ func (p filesPage) Edits() bool { return p.Edit && p.Version == p.Latest && !p.D
 // all alike.
 func editable(text string) bool {
 	alike := strings.ReplaceAll(text, "\r\n", "")
-	return len(text) <= maxEdited && !strings.Contains(alike, "\r") && (len(alike) == len(text) || !strings.Contains(alike, "\n"))
+	return len(text) <= maxEdited && !strings.Contains(alike, "\r") &&
+		(len(alike) == len(text) || !strings.Contains(alike, "\n"))
 }
 
 // written returns the files of a prompt as a change sends those that it keeps.
@@ -389,7 +394,9 @@ func (s *web) saveFiles(r *request, was library.View, files []library.SentFile, 
 		return "", err
 	}
 	m := library.Match{Revisions: []int64{revision}}
-	now, err := s.Service.PatchWithFiles(r.Context(), r.who, was.ID, m, files, func(d *prompt.Draft) { d.Message = message })
+	now, err := s.Service.PatchWithFiles(r.Context(), r.who, was.ID, m, files, func(d *prompt.Draft) {
+		d.Message = message
+	})
 	if err == nil && now.Version == was.Version {
 		done = "same"
 	}
@@ -468,7 +475,9 @@ func (s *web) uploadFiles(r *request) error {
 // uploads returns the files of a form that were chosen, without the empty one of a field where none
 // was.
 func uploads(r *request) []*multipart.FileHeader {
-	return slices.DeleteFunc(slices.Clone(r.MultipartForm.File["file"]), func(h *multipart.FileHeader) bool { return h.Filename == "" })
+	return slices.DeleteFunc(slices.Clone(r.MultipartForm.File["file"]), func(h *multipart.FileHeader) bool {
+		return h.Filename == ""
+	})
 }
 
 func readUpload(h *multipart.FileHeader) ([]byte, error) {
@@ -558,7 +567,8 @@ func (s *web) createSkill(r *request) error {
 	}
 	if correctable(err) || needsRole(err) {
 		text, _ := describe(err)
-		return s.showNew(r, http.StatusUnprocessableEntity, prompt.Draft{Visibility: d.Visibility}, fault.New(fault.Invalid, text))
+		return s.showNew(r, http.StatusUnprocessableEntity, prompt.Draft{Visibility: d.Visibility},
+			fault.New(fault.Invalid, text))
 	}
 	if err != nil {
 		return err

@@ -130,7 +130,8 @@ func (s *web) showUpstream(r *request, status int, wrong error) error {
 	p.Views = v.choices("view", [2]string{"", "Inline"}, [2]string{"split", "Side by side"})
 	if p.Changed() {
 		p.From, p.To = p.Base, p.Now.ShownVersion
-		if p.Sections, err = s.sections(r, p.Origin.ID, p.From, p.To, transfer.Files{}, v.get("view") == "split"); err != nil {
+		if p.Sections, err = s.sections(r, p.Origin.ID, p.From, p.To, transfer.Files{},
+			v.get("view") == "split"); err != nil {
 			return err
 		}
 	}

@@ -37,14 +37,20 @@ func TestHostilePages(t *testing.T) {
 		}{
 			{"ordinary", repeat("Act as **${role:an expert}**.\n\n- one\n- two\n\n", size), false, false},
 			{"nested defaults", "${a:" + repeat("x", half) + "}" + repeat("${a}", half-10), false, true},
-			{"wide table", repeat("|", half/2) + "\n" + repeat("|-", half/2) + "|\n" + repeat("|\n", half-10), false, false},
+			{
+				"wide table", repeat("|", half/2) + "\n" + repeat("|-", half/2) + "|\n" + repeat("|\n", half-10),
+				false, false,
+			},
 			{"references", "[a]: http://" + repeat("x", half) + "\n\n" + repeat("[a]", half-20), true, false},
 			{"deep quotes", repeat(">", size), true, false},
 			{"deep lists", repeat("- ", size-2) + "x", true, false},
 			{"emphasis", repeat("*a**b*", size), size > 3000, false},
 			{"emphasis without an end", repeat("*a_", size), size > 3000, false},
 			{"code without an end", repeat("\\``", size), true, false},
-			{"much emphasis", repeat("Some *words* in **this** _line_, `code` and snake_case_words.\n\n", size), false, false},
+			{
+				"much emphasis", repeat("Some *words* in **this** _line_, `code` and snake_case_words.\n\n", size),
+				false, false,
+			},
 			{"a listing", repeat("snake_case_words\n", size), false, false},
 			{"links", repeat("<a:b>", size), false, false},
 			{"brackets", repeat("[", size), true, false},
@@ -57,7 +63,8 @@ func TestHostilePages(t *testing.T) {
 			require.LessOrEqual(t, len(s.body), 8*len(tt.text)+64<<10, "%s, %d", tt.name, size)
 			require.Equal(t, tt.plain, !strings.Contains(s.body, `id="rendered"`), "%s, %d: rendered", tt.name, size)
 			require.Equal(t, tt.plain, strings.Contains(s.body, "Shown as plain text"), "%s, %d", tt.name, size)
-			require.Equal(t, strings.Contains(tt.text, "${") && !tt.noFill, strings.Contains(s.body, `<mark data-v="0">`), "%s, %d: filled in", tt.name, size)
+			require.Equal(t, strings.Contains(tt.text, "${") && !tt.noFill,
+				strings.Contains(s.body, `<mark data-v="0">`), "%s, %d: filled in", tt.name, size)
 			s.has(`<div id="source"`)
 		}
 	}
@@ -94,7 +101,8 @@ func TestHostileValues(t *testing.T) {
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	require.LessOrEqual(t, len(w.as("Ann").get("/app/tags?q="+strings.Repeat("x", 6000)).is(422).has("too long").body), 16<<10)
+	require.LessOrEqual(t, len(w.as("Ann").get("/app/tags?q="+strings.Repeat("x", 6000)).is(422).has("too long").body),
+		16<<10)
 	require.LessOrEqual(t, len(w.as("Ann").get("/app/"+strings.Repeat("x", 6000)).is(422).body), 16<<10)
 	w.nobody().get("/app/mine?q=" + strings.Repeat("x", 6000)).is(422)
 	w.as("Ann").get("/app/tags?q=" + strings.Repeat("%E5%85%A5", 200) + "&cursor=" + strings.Repeat("x", 2048)).is(200)

@@ -143,7 +143,10 @@ type painter struct {
 
 func newPainter() *painter {
 	pictures, _ := lru.New[string, []byte](keptPictures) // whose size is above 0
-	return &painter{turn: make(chan struct{}, 1), waiting: httpjson.NewGate(waitingPictures, "pictures"), pictures: pictures}
+	return &painter{
+		turn: make(chan struct{}, 1), waiting: httpjson.NewGate(waitingPictures, "pictures"),
+		pictures: pictures,
+	}
 }
 
 // shades is how many steps an ink has from the paper to itself.

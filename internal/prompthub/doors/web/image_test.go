@@ -21,11 +21,15 @@ func TestImage(t *testing.T) {
 	ann := w.as("Ann")
 	seen := map[string]string{}
 	for name, title := range map[string]string{
-		"short": "Linux terminal", "long": strings.Repeat("A very long title ", 11), "one word": strings.Repeat("Wort", 50),
-		"greek": "Δάσκαλος ελληνικών", "chinese": "充当英语翻译和改进者", "hostile": "<b>&\u0301\u200d",
+		"short": "Linux terminal", "long": strings.Repeat("A very long title ", 11),
+		"one word": strings.Repeat("Wort", 50),
+		"greek":    "Δάσκαλος ελληνικών", "chinese": "充当英语翻译和改进者", "hostile": "<b>&\u0301\u200d",
 	} {
-		page := ann.write(title, "I want you to act as **something**. It does what it says, and says what it does, at some length.", "public", "development", "text")
-		w.nobody().get(page).has(`<meta property="og:image" content="https://prompts.example.org` + page + `/image.png">`)
+		page := ann.write(title,
+			"I want you to act as **something**. It does what it says, and says what it does, at some length.",
+			"public", "development", "text")
+		w.nobody().get(page).has(`<meta property="og:image" content="https://prompts.example.org` + page +
+			`/image.png">`)
 		s := w.nobody().get(page + "/image.png").is(200)
 		require.Equal(t, "image/png", s.header.Get("Content-Type"))
 		picture, err := png.Decode(strings.NewReader(s.body))

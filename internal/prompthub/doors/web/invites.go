@@ -139,7 +139,11 @@ func (s *web) showJoin(r *request, p joinPage, wrong error) error {
 
 func (s *web) join(r *request) error {
 	sent := r.PostForm.Get
-	p := joinPage{Secret: sent("secret"), Sent: library.NewPerson{Handle: sent("handle"), Name: sent("name"), Password: sent("password")}, Has: sent("has") != ""}
+	p := joinPage{
+		Secret: sent("secret"),
+		Sent:   library.NewPerson{Handle: sent("handle"), Name: sent("name"), Password: sent("password")},
+		Has:    sent("has") != "",
+	}
 	i, err := s.Service.OpenInvite(r.Context(), p.Secret)
 	if correctable(err) || fault.CodeOf(err) == prompt.NoSuchInvite {
 		return s.showJoin(r, p, err)
@@ -273,7 +277,9 @@ func (s *web) linkOf(r *request, path, secret string) string {
 
 func (s *web) inviteToWorkspace(r *request) error {
 	want := wantedInvite(r)
-	want.Offers = []library.WantedOffer{{Workspace: r.PathValue("workspace"), Role: prompt.Role(r.PostForm.Get("role"))}}
+	want.Offers = []library.WantedOffer{
+		{Workspace: r.PathValue("workspace"), Role: prompt.Role(r.PostForm.Get("role"))},
+	}
 	_, secret, err := s.Service.CreateInvite(r.Context(), r.who, want)
 	if err != nil && !correctable(err) {
 		return err
@@ -332,7 +338,8 @@ func (s *web) makeReset(r *request) error {
 	handle := r.PostForm.Get("handle")
 	secret, _, err := s.Service.ResetPassword(r.Context(), r.who, handle)
 	if fault.Of(err) == fault.NotFound {
-		return s.showInvites(r, invitesPart{Handle: handle}, fault.Wrap(fault.Conflict, httpjson.Describe(r.Context(), err).Detail, err))
+		return s.showInvites(r, invitesPart{Handle: handle},
+			fault.Wrap(fault.Conflict, httpjson.Describe(r.Context(), err).Detail, err))
 	}
 	if err != nil {
 		return err
@@ -342,7 +349,8 @@ func (s *web) makeReset(r *request) error {
 
 // changePassword sets a new password for the caller. The profile tells mistakes.
 func (s *web) changePassword(r *request) error {
-	token, err := s.Service.ChangePassword(r.Context(), r.who, r.PostForm.Get("current"), r.PostForm.Get("password"), asker(r))
+	token, err := s.Service.ChangePassword(r.Context(), r.who, r.PostForm.Get("current"),
+		r.PostForm.Get("password"), asker(r))
 	if correctable(err) || fault.Of(err) == fault.Limited {
 		status, _ := s.tooOften(r, err)
 		u, failed := s.Service.Profile(r.Context(), r.who)

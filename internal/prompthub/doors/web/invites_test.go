@@ -70,15 +70,20 @@ func TestPagesOfInvited(t *testing.T) {
 	opened := chief.send("POST", "/app/join", form("secret", secret))
 	require.Contains(t, opened.Body.String(), "as an administrator of the site")
 	require.Equal(t, "no-store", opened.Header().Get("Cache-Control"))
-	require.Contains(t, chief.send("POST", "/app/join", form("secret", secret+"x")).Body.String(), "There is no such invitation")
-	short := chief.send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "<b>Chief", "handle", "chief", "password", "short"))
+	require.Contains(t, chief.send("POST", "/app/join", form("secret", secret+"x")).Body.String(),
+		"There is no such invitation")
+	short := chief.send("POST", "/app/join",
+		form("secret", secret, "accept", "1", "name", "<b>Chief", "handle", "chief", "password", "short"))
 	require.Equal(t, http.StatusUnprocessableEntity, short.Code)
 	require.Contains(t, short.Body.String(), "Give 10 to 128 characters.")
 	require.Contains(t, short.Body.String(), "&lt;b&gt;Chief")
 	require.NotContains(t, short.Body.String(), `value="short"`)
-	foreign := chief.send("POST", "/app/join", form("secret", secret, "accept", "1", "handle", "chief", "password", "correct horse battery"), "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site")
+	foreign := chief.send("POST", "/app/join",
+		form("secret", secret, "accept", "1", "handle", "chief", "password", "correct horse battery"), "Origin",
+		"https://evil.example", "Sec-Fetch-Site", "cross-site")
 	require.Equal(t, http.StatusForbidden, foreign.Code, "a form of another site")
-	in := chief.send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "Chief", "handle", "chief", "password", "correct horse battery"))
+	in := chief.send("POST", "/app/join",
+		form("secret", secret, "accept", "1", "name", "Chief", "handle", "chief", "password", "correct horse battery"))
 	require.Equal(t, http.StatusSeeOther, in.Code)
 	require.NotContains(t, in.Header().Get("Location"), "phi_")
 
@@ -91,24 +96,32 @@ func TestPagesOfInvited(t *testing.T) {
 	require.True(t, ok, made)
 	link, _, _ = strings.Cut(link, "<")
 	_, secret, _ = strings.Cut(link, "#")
-	require.Contains(t, bob.send("POST", "/app/join", form("secret", secret)).Body.String(), "<b dir=\"auto\">billing</b> (@billing) as author")
-	taken := bob.send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "B", "handle", "chief", "password", "correct horse battery"))
+	require.Contains(t, bob.send("POST", "/app/join", form("secret", secret)).Body.String(),
+		"<b dir=\"auto\">billing</b> (@billing) as author")
+	taken := bob.send("POST", "/app/join",
+		form("secret", secret, "accept", "1", "name", "B", "handle", "chief", "password", "correct horse battery"))
 	require.Contains(t, taken.Body.String(), "somebody has this one")
-	require.Equal(t, "/app/w/billing?done=joined", bob.send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "Bob", "handle", "bob", "password", "correct horse battery")).Header().Get("Location"))
+	require.Equal(t, "/app/w/billing?done=joined",
+		bob.send("POST", "/app/join",
+			form("secret", secret, "accept", "1", "name", "Bob", "handle", "bob", "password",
+				"correct horse battery")).Header().Get("Location"))
 	require.Equal(t, http.StatusOK, bob.send("GET", "/app/w/billing", nil).Code)
-	require.Contains(t, bob.send("POST", "/app/join", form("secret", secret, "accept", "1")).Body.String(), "You have what this invitation offers already")
+	require.Contains(t, bob.send("POST", "/app/join", form("secret", secret, "accept", "1")).Body.String(),
+		"You have what this invitation offers already")
 	require.Equal(t, http.StatusForbidden, bob.send("GET", "/app/admin/invites", nil).Code)
 	require.NotContains(t, bob.send("GET", "/app/w/billing/members", nil).Body.String(), "Invite somebody")
 	require.Contains(t, chief.send("GET", "/app/w/billing/members", nil).Body.String(), "1 of 2 left")
 
 	// bob gives no accounts, and chief sees what he sends
 	bob.send("POST", "/app/w", form("handle", "bobs"))
-	_, link, _ = strings.Cut(bob.send("POST", "/app/w/bobs/invites", form("role", "author", "uses", "1", "days", "7")).Body.String(), "/app/join#")
+	_, link, _ = strings.Cut(bob.send("POST", "/app/w/bobs/invites",
+		form("role", "author", "uses", "1", "days", "7")).Body.String(), "/app/join#")
 	secret, _, _ = strings.Cut(link, "<")
 	opened = person().send("POST", "/app/join", form("secret", secret))
 	require.Contains(t, opened.Body.String(), "for people who have an account here")
 	require.NotContains(t, opened.Body.String(), "Make an account")
-	refused := person().send("POST", "/app/join", form("secret", secret, "accept", "1", "name", "Eve", "handle", "eve", "password", "correct horse battery"))
+	refused := person().send("POST", "/app/join",
+		form("secret", secret, "accept", "1", "name", "Eve", "handle", "eve", "password", "correct horse battery"))
 	require.Equal(t, http.StatusConflict, refused.Code)
 	require.Contains(t, chief.send("GET", "/app/admin/invites", nil).Body.String(), "author of bobs")
 
@@ -119,8 +132,12 @@ func TestPagesOfInvited(t *testing.T) {
 	other := bob.send("POST", "/app/signin", form("name", "bobby", "password", "wrong", "back", "/app/mine"))
 	require.Equal(t, http.StatusUnauthorized, wrong.Code)
 	require.Equal(t, strings.ReplaceAll(other.Body.String(), "bobby", "bob"), wrong.Body.String())
-	require.Equal(t, "/app/mine", bob.send("POST", "/app/signin", form("name", "Bob", "password", "correct horse battery", "back", "/app/mine")).Header().Get("Location"))
-	require.Equal(t, "/app", bob.send("POST", "/app/signin", form("name", "bob", "password", "correct horse battery", "back", "https://evil.example/app")).Header().Get("Location"))
+	require.Equal(t, "/app/mine",
+		bob.send("POST", "/app/signin",
+			form("name", "Bob", "password", "correct horse battery", "back", "/app/mine")).Header().Get("Location"))
+	require.Equal(t, "/app", bob.send("POST", "/app/signin",
+		form("name", "bob", "password", "correct horse battery", "back", "https://evil.example/app")).Header().Get(
+		"Location"))
 
 	// a forgotten password: the session ends with it
 	page := chief.send("POST", "/app/admin/resets", form("handle", "bob")).Body.String()
@@ -128,9 +145,12 @@ func TestPagesOfInvited(t *testing.T) {
 	link, _, _ = strings.Cut(link, "<")
 	require.Contains(t, link, "/app/reset#phr_")
 	_, secret, _ = strings.Cut(link, "#")
-	require.Contains(t, chief.send("POST", "/app/admin/resets", form("handle", "nobody-here")).Body.String(), "Nobody of this name has an account")
-	require.Equal(t, http.StatusSeeOther, person().send("POST", "/app/reset", form("secret", secret, "password", "another horse battery")).Code)
-	require.Contains(t, person().send("POST", "/app/reset", form("secret", secret, "password", "another horse battery")).Body.String(), "has been used or has expired")
+	require.Contains(t, chief.send("POST", "/app/admin/resets", form("handle", "nobody-here")).Body.String(),
+		"Nobody of this name has an account")
+	require.Equal(t, http.StatusSeeOther,
+		person().send("POST", "/app/reset", form("secret", secret, "password", "another horse battery")).Code)
+	require.Contains(t, person().send("POST", "/app/reset",
+		form("secret", secret, "password", "another horse battery")).Body.String(), "has been used or has expired")
 	require.Equal(t, http.StatusUnauthorized, bob.send("GET", "/app/mine", nil).Code)
 }
 
@@ -155,7 +175,15 @@ func TestLoginPage(t *testing.T) {
 	require.Contains(t, ann.get("/app/login?"+form(good...).Encode()).is(200).body, "&lt;i&gt;laptop")
 	require.Contains(t, ann.post("/app/login", good...).is(200).body, `href="http://127.0.0.1:2000/?code=phc_`)
 	for _, bad := range [][2]string{
-		{"port", "80"}, {"port", ""}, {"port", "-1"}, {"port", "65536"}, {"port", "2000.evil.example"}, {"port", "2000@evil.example"}, {"state", "x"}, {"state", state + "&x"}, {"challenge", "x"},
+		{"port", "80"},
+		{"port", ""},
+		{"port", "-1"},
+		{"port", "65536"},
+		{"port", "2000.evil.example"},
+		{"port", "2000@evil.example"},
+		{"state", "x"},
+		{"state", state + "&x"},
+		{"challenge", "x"},
 	} {
 		pairs := wanted(bad[0], bad[1])
 		ann.get("/app/login?" + form(pairs...).Encode()).is(422)

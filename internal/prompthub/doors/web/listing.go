@@ -251,7 +251,11 @@ func (l *listing) cards(who auth.User, p library.Page, c library.Catalog, tags [
 		tag = byTag
 	}
 	for _, item := range p.Items {
-		card := card{View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)), Manage: l.Manage, words: found, May: library.May{Edit: true, Publish: true}, Live: item.Released(cmp.Or(item.Viewer, library.IDOf(who)))}
+		card := card{
+			View: item, Ballot: ballotOf(who, item, address(v.path, v.values)+"#p-"+string(item.ID)),
+			Manage: l.Manage, words: found, May: library.May{Edit: true, Publish: true},
+			Live: item.Released(cmp.Or(item.Viewer, library.IDOf(who))),
+		}
 		if l.of != nil {
 			card.May, card.Live = l.of.May(item.Visibility), item.Released(l.of.ID)
 		}
@@ -380,7 +384,8 @@ func (s *web) rail(l *listing, c library.Catalog, chosen []prompt.Tag) *rail {
 	for _, card := range l.Cards {
 		if len(r.Authors) < maxRailAuthors && !seen[card.AuthorID] {
 			seen[card.AuthorID] = true
-			r.Authors = append(r.Authors, countedTag{choice: choice{Name: card.AuthorName, Link: s.authorAddress(card.AuthorID)}})
+			r.Authors = append(r.Authors,
+				countedTag{choice: choice{Name: card.AuthorName, Link: s.authorAddress(card.AuthorID)}})
 		}
 	}
 	return &r

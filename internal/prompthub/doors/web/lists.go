@@ -125,7 +125,10 @@ func (l *listing) nothing(who auth.User, tagged bool) {
 		}
 		l.Empty = "No prompt has these words in " + where + ". Search for fewer words, or for other ones."
 		if who.Known() {
-			l.Instead = choice{Name: fmt.Sprintf("New prompt “%s”", l.Query), Link: newPrompt.Link + "?" + url.Values{"title": {l.Query}}.Encode()}
+			l.Instead = choice{
+				Name: fmt.Sprintf("New prompt “%s”", l.Query),
+				Link: newPrompt.Link + "?" + url.Values{"title": {l.Query}}.Encode(),
+			}
 		}
 	default:
 		l.Empty = "Nobody has shared a prompt yet."
@@ -151,7 +154,11 @@ func (s *web) search(r *request, v view) ([]prompt.Tag, library.Page, error) {
 	if !words.Empty() && (order == "" || order == library.Newest || order == library.Relevance) {
 		scope = library.ScopeAll
 	}
-	p, err := s.Service.Search(r.Context(), r.who, library.Search{Scope: scope, Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles, Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor")})
+	p, err := s.Service.Search(r.Context(), r.who,
+		library.Search{
+			Scope: scope, Order: order, Tags: tags, Words: words, Titles: v.get("in") == inTitles,
+			Verbatim: v.get("verbatim") != "", Limit: perPage, Cursor: v.get("cursor"),
+		})
 	return tags, p, err
 }
 
@@ -248,7 +255,8 @@ func (s *web) mine(r *request) error {
 	l := ownListing(v)
 	l.Empty = map[string]string{
 		"": "You have written no prompt yet.", "public": "You have shared no prompt yet.",
-		"private": "You have no private prompts.", "deleted": "Nothing is deleted. What you delete can be restored here for 30 days.",
+		"private": "You have no private prompts.",
+		"deleted": "Nothing is deleted. What you delete can be restored here for 30 days.",
 	}[v.get("show")]
 	switch {
 	case l.Query != "":
@@ -257,14 +265,20 @@ func (s *web) mine(r *request) error {
 	case v.get("show") != "deleted":
 		l.Instead, l.Other = newPrompt, takeIn
 	}
-	p, err := listOwn(v, func(q library.MineQuery) (library.Page, error) { return s.Service.Mine(r.Context(), r.who, q) })
+	p, err := listOwn(v, func(q library.MineQuery) (library.Page, error) {
+		return s.Service.Mine(r.Context(), r.who, q)
+	})
 	return s.listFound(r, "mine", "My prompts", &l, p, err)
 }
 
 // ownListing returns the list of the prompts of an owner, for those who manage them.
 func ownListing(v view) listing {
-	l := listing{view: v, Query: v.get("q"), Texts: true, Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true}
-	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"}, [2]string{"deleted", "Deleted"})
+	l := listing{
+		view: v, Query: v.get("q"), Texts: true,
+		Kept: url.Values{"show": v.values["show"], "sort": v.values["sort"]}, Manage: true,
+	}
+	l.Choices = v.choices("show", [2]string{"", "All"}, [2]string{"public", "Public"}, [2]string{"private", "Private"},
+		[2]string{"deleted", "Deleted"})
 	return l
 }
 
@@ -312,6 +326,7 @@ func (s *web) favorites(r *request) error {
 	if err != nil {
 		return s.listFound(r, "favorites", "Favorites", &l, library.Page{}, err)
 	}
-	p, err := s.Service.Favorites(r.Context(), r.who, library.FavoriteQuery{Words: words, Limit: perPage, Cursor: v.get("cursor")})
+	p, err := s.Service.Favorites(r.Context(), r.who,
+		library.FavoriteQuery{Words: words, Limit: perPage, Cursor: v.get("cursor")})
 	return s.listFound(r, "favorites", "Favorites", &l, p, err)
 }

@@ -18,7 +18,10 @@ import (
 // more wait than it may is told so for that picture alone.
 func TestPicturesKeepNoPlaces(t *testing.T) {
 	t.Parallel()
-	s := &web{Config: Config{Admission: httpjson.NewAdmission(httpjson.Limits{AtWork: 1}, time.Now)}, painter: newPainter()}
+	s := &web{
+		Config:  Config{Admission: httpjson.NewAdmission(httpjson.Limits{AtWork: 1}, time.Now)},
+		painter: newPainter(),
+	}
 	left := make(chan struct{}, 2*waitingPictures)
 	ask := func(tag string) ([]byte, error) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)

@@ -70,7 +70,9 @@ type promptPage struct {
 	Programs  *programs
 	Released  bool       // whether the author has released a version; until then each save is live
 	Candidate *candidate // to propose the version shown for production, where a rule asks for that
-	Unset     bool       // whether programs that name no version get none: a rule for production waits for one, or recalls left none
+	// whether programs that name no version get none: a rule for production waits for one, or
+	// recalls left none
+	Unset bool
 }
 
 // Releases reports whether the reader may release the version shown.
@@ -109,7 +111,8 @@ const (
 
 // Short reports whether there is a description that stands above the text.
 func (p promptPage) Short() bool {
-	return p.Description != "" && utf8.RuneCountInString(p.Description) <= shortRunes && strings.Count(p.Description, "\n") < shortLines
+	return p.Description != "" && utf8.RuneCountInString(p.Description) <= shortRunes &&
+		strings.Count(p.Description, "\n") < shortLines
 }
 
 // programs are told of by the version that they get in place of a newer one.
@@ -191,7 +194,10 @@ func (s *web) prompt(r *request) error {
 	if err != nil {
 		return err
 	}
-	p := promptPage{View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel, Favors: favors, Skilled: skilled}
+	p := promptPage{
+		View: v, Address: addressOf(v.ID), Fill: s.fill(r, v.Content()), Related: rel,
+		Favors: favors, Skilled: skilled,
+	}
 	p.Ballot, p.Chips = ballotOf(r.who, v, p.Address), chipsOf(p.Address, v.Labels)
 	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn(), v.Open}); err != nil {
 		return err
@@ -278,7 +284,8 @@ type ballot struct {
 
 func ballotOf(who auth.User, v library.View, back string) ballot {
 	return ballot{
-		Address: addressOf(v.ID) + "/vote", Back: back, MayVote: who.Known() && !v.Deleted() && v.Visibility == prompt.Public,
+		Address: addressOf(v.ID) + "/vote", Back: back, MayVote: who.Known() && !v.Deleted() &&
+			v.Visibility == prompt.Public,
 		Value: v.MyVote.String(), Likes: v.Likes, Dislikes: v.Dislikes, Score: v.Score(),
 	}
 }
@@ -340,7 +347,9 @@ func (s *web) setVisibility(r *request) error {
 		return err
 	}
 	to := prompt.Visibility(r.PostForm.Get("to"))
-	v, err := s.Service.Patch(r.Context(), r.who, id, library.Match{Any: true}, func(d *prompt.Draft) { d.Visibility = to })
+	v, err := s.Service.Patch(r.Context(), r.who, id, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Visibility = to
+	})
 	if err != nil {
 		return err
 	}

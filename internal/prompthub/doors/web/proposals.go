@@ -204,7 +204,10 @@ func (s *web) showProposals(r *request, wrong error) error {
 	if err != nil {
 		return err
 	}
-	p := proposalsPage{Address: addressOf(v.ID), Title: v.Title, Latest: v.Latest, holding: h, mistakes: mistakesOf(wrong)}
+	p := proposalsPage{
+		Address: addressOf(v.ID), Title: v.Title, Latest: v.Latest,
+		holding: h, mistakes: mistakesOf(wrong),
+	}
 	if p.Items, err = s.proposalRows(r, h, list); err != nil {
 		return err
 	}
@@ -443,7 +446,9 @@ func (s *web) compareProposal(r *request, p *proposalPage, from, to library.View
 	p.Diff = &comparePage{From: a, To: b, Sections: all}
 	if p.From == 0 {
 		for i := range p.Diff.Sections {
-			p.Diff.Sections[i].Lines = slices.DeleteFunc(p.Diff.Sections[i].Lines, func(l signedLine) bool { return l.Op == prompt.Delete })
+			p.Diff.Sections[i].Lines = slices.DeleteFunc(p.Diff.Sections[i].Lines, func(l signedLine) bool {
+				return l.Op == prompt.Delete
+			})
 		}
 	}
 	if len(b.Includes()) == 0 {
@@ -486,7 +491,8 @@ func (s *web) review(r *request) error {
 	sent := r.PostForm.Get
 	verdict := prompt.Verdict(sent("verdict"))
 	p, err := s.Service.Review(r.Context(), r.who, id, n, prompt.Review{
-		Verdict: verdict, Version: max(versionNumber(sent("version")), 0), Digest: sent("digest"), Text: lf(sent("text")),
+		Verdict: verdict, Version: max(versionNumber(sent("version")), 0),
+		Digest: sent("digest"), Text: lf(sent("text")),
 	})
 	done := "review-" + string(verdict)
 	if p.State == prompt.Merged {

@@ -49,7 +49,8 @@ func (r ruled) save(p person, text string) {
 func (r ruled) propose(p person, version string) string {
 	r.t.Helper()
 	r.clock.Advance(time.Second)
-	to := p.post(r.page+"/proposals", "label", "production", "version", version, "message", "Kinder").to(r.page + "/proposals/")
+	to := p.post(r.page+"/proposals", "label", "production", "version", version, "message",
+		"Kinder").to(r.page + "/proposals/")
 	at, _, _ := strings.Cut(to, "?")
 	return at
 }
@@ -58,7 +59,10 @@ func (r ruled) propose(p person, version string) string {
 func (p person) read(at string) []string {
 	p.w.t.Helper()
 	s := p.get(at).is(200)
-	return []string{"version", s.find(`action="[^"]*/reviews"><input type="hidden" name="version" value="(\d+)"`), "digest", s.find(`name="digest" value="([^"]+)"`)}
+	return []string{
+		"version", s.find(`action="[^"]*/reviews"><input type="hidden" name="version" value="(\d+)"`),
+		"digest", s.find(`name="digest" value="([^"]+)"`),
+	}
 }
 
 // say sends a verdict on what a page had shown.
@@ -76,7 +80,8 @@ func TestProposeOnPages(t *testing.T) {
 	const form = "Propose version 2 for production"
 	asks := "moves by a proposal, with the approval of a publisher who is not one of its authors"
 	for _, p := range []person{r.root, r.pam, r.art} {
-		p.get(r.page).is(200).has(form, asks, "live: nothing", "Programs that name no version get nothing").lacks(`id="release"`, "Each save is live")
+		p.get(r.page).is(200).has(form, asks, "live: nothing", "Programs that name no version get nothing").lacks(
+			`id="release"`, "Each save is live")
 		p.get(r.page+"/versions").has(form, "Propose version 1 for production", asks)
 		p.get(r.page + "/versions/1").has("Propose version 1 for production")
 		p.get(r.page + "/labels").has(asks)
@@ -91,14 +96,18 @@ func TestProposeOnPages(t *testing.T) {
 	r.rea.post(r.page+"/labels", "label", "production", "version", "2").is(403).has(`role="alert"`).lacks(form)
 	r.rea.post(r.page+"/proposals", "label", "production", "version", "2").is(403).has("needs the role author")
 
-	r.art.post(r.page+"/proposals", "label", "production", "version", "x", "message", "kept").is(422).has("Name the version by its number", "kept")
+	r.art.post(r.page+"/proposals", "label", "production", "version", "x", "message", "kept").is(422).has(
+		"Name the version by its number", "kept")
 	r.art.post(r.page+"/proposals", "label", "production", "version", "9", "message", "kept").is(422).has("kept")
-	r.art.post(r.page+"/proposals", "label", "production", "version", "2", "message", strings.Repeat("x", 501)).is(422).has(`id="message-wrong"`)
+	r.art.post(r.page+"/proposals", "label", "production", "version", "2", "message", strings.Repeat("x", 501)).is(
+		422).has(`id="message-wrong"`)
 	at := r.propose(r.art, "2")
 	r.pam.get(r.page).has(`href="` + at + `">Proposal 1 is open</a>`).lacks(form)
 	r.pam.get(r.page + "/versions").has(`href="` + at + `">Proposal 1 for production is open</a>`)
-	r.art.post(r.page+"/proposals", "label", "production", "version", "1").is(409).has("Proposal 1 for the label production is open")
-	r.rea.get(r.page+"/proposals").is(200).has("Proposal 1: version 2 for production", "1 approval is missing", "Kinder", `href="/app/u/art"`).lacks("<textarea")
+	r.art.post(r.page+"/proposals", "label", "production", "version", "1").is(409).has(
+		"Proposal 1 for the label production is open")
+	r.rea.get(r.page+"/proposals").is(200).has("Proposal 1: version 2 for production", "1 approval is missing",
+		"Kinder", `href="/app/u/art"`).lacks("<textarea")
 
 	free := r.put(r.art, "Free <b>", "x", "private")
 	r.rule(r.root, "production", "billing/*", "1", "")
@@ -123,7 +132,8 @@ func TestRuleOfAFormerName(t *testing.T) {
 	for _, name := range []string{"billing/hello", "hello"} {
 		r.clock.Advance(time.Second)
 		revision := r.pam.get(r.page + "/edit").is(200).find(`name="revision" value="(\d+)"`)
-		r.pam.post(r.page+"/edit", "title", "Greeting", "name", name, "text", "Good day.\n\nYours", "visibility", "private", "revision", revision).to(r.page)
+		r.pam.post(r.page+"/edit", "title", "Greeting", "name", name, "text", "Good day.\n\nYours", "visibility",
+			"private", "revision", revision).to(r.page)
 		for _, page := range []string{r.page, r.page + "/versions", r.page + "/versions/2"} {
 			r.pam.get(page).is(200).has(form)
 		}
@@ -142,9 +152,11 @@ func TestReviewOnPages(t *testing.T) {
 	r := newRuled(t)
 	at := r.propose(r.art, "1")
 	r.pam.get(at + "?view=split").is(200).has("<ins>Hello.</ins>")
-	first := r.pam.get(at).is(200).lacks(`class="gone"`).has("All of version 1: production was on none", "<ins>Hello.</ins>", "Kinder", "1 approval is missing", `href="/app/u/art"`)
+	first := r.pam.get(at).is(200).lacks(`class="gone"`).has("All of version 1: production was on none",
+		"<ins>Hello.</ins>", "Kinder", "1 approval is missing", `href="/app/u/art"`)
 	require.Less(t, strings.Index(first.body, "<ins>"), strings.Index(first.body, "<h2>Reviews</h2>"))
-	const approve, changes, comment, withdraw, reject, instead = `value="approve"`, `value="changes"`, `value="comment"`, "Withdraw this", "Reject this", "Propose version 2 instead"
+	const approve, changes, comment, withdraw, reject, instead = `value="approve"`, `value="changes"`,
+		`value="comment"`, "Withdraw this", "Reject this", "Propose version 2 instead"
 	first.has(approve, changes, comment, reject, instead).lacks(withdraw)
 	r.root.get(at).has(approve, changes, comment, reject, instead).lacks(withdraw)
 	r.art.get(at).has(comment, withdraw, instead).lacks(approve, changes, reject)
@@ -159,10 +171,12 @@ func TestReviewOnPages(t *testing.T) {
 	r.art.get(at).has("Is &lt;b&gt;this&lt;/b&gt; right?", "<b>asked for changes</b> of version 1", "Too short")
 
 	r.art.post(at+"/version", "version", "2").to(at + "?done=proposed-again")
-	r.pam.say(at, "approve", "late", shown).is(409).has("version 2 with another digest than you read", "late", `name="version" value="2"`)
+	r.pam.say(at, "approve", "late", shown).is(409).has("version 2 with another digest than you read",
+		"late", `name="version" value="2"`)
 	r.pam.get(at).has("of an earlier version", "1 approval is missing")
 	r.pam.say(at, "approve", "", r.pam.read(at)).to(at + "?done=approved")
-	r.pam.get(at+"?done=approved").has("the label is on this version now", "It was approved by", "The rule then").lacks(approve, comment, reject)
+	r.pam.get(at+"?done=approved").has("the label is on this version now", "It was approved by",
+		"The rule then").lacks(approve, comment, reject)
 	r.rea.get(r.page).has("live: <span class=\"wide\">version </span>2")
 	r.pam.say(at, "comment", "x", nil).is(409).has("The proposal was merged")
 
@@ -170,7 +184,8 @@ func TestReviewOnPages(t *testing.T) {
 	r.rule(r.root, "production", "*", "2", "yes")
 	r.save(r.art, "Dear all.\n\nYours")
 	at = r.propose(r.pam, "3")
-	r.pam.get(at).has("From version 2 to version 3", "2 approvals are missing", approve, withdraw).lacks(reject, instead)
+	r.pam.get(at).has("From version 2 to version 3", "2 approvals are missing", approve,
+		withdraw).lacks(reject, instead)
 	r.pam.say(at, "approve", "", r.pam.read(at)).to(at + "?done=review-approve")
 	r.pam.get(at).has("1 approval is missing", "You approve it.", changes).lacks(approve)
 	r.root.post(at + "/close").to(at + "?done=proposal-rejected")
@@ -204,7 +219,8 @@ func TestStaleProposal(t *testing.T) {
 	r.pam.get(at).has("No rule asks for approvals for production any more").lacks(`value="approve"`, "Propose version")
 	r.pam.post(r.page+"/labels", "label", "production", "version", "1").to(r.page)
 	r.rule(r.root, "production", "*", "1", "")
-	stale := r.pam.get(at).is(200).has("is on version 1 now", "and was on none when this was proposed", "Propose version 2 again")
+	stale := r.pam.get(at).is(200).has("is on version 1 now", "and was on none when this was proposed",
+		"Propose version 2 again")
 	stale.lacks(`value="approve"`, `value="changes"`).has(`value="comment"`)
 	r.rea.get(at).has("until somebody proposes a version again").lacks("Propose version 2 again")
 	r.pam.say(at, "approve", "", shown).is(409).has("no longer where it was")
@@ -238,10 +254,12 @@ func TestReviewQueue(t *testing.T) {
 	r := ruled{b, b.put(b.art, "Greeting <i>", "Hello.", "private")}
 	at := r.propose(b.art, "1")
 	for _, page := range []string{"", "/members", "/review", "/events"} {
-		b.rea.get("/app/w/billing" + page).is(200).has(`Review <span class="badge">1<span class="unseen"> waits</span></span>`)
+		b.rea.get("/app/w/billing" + page).is(200).has(
+			`Review <span class="badge">1<span class="unseen"> waits</span></span>`)
 	}
 	b.root.get("/app/w/billing/settings").has(`Review <span class="badge">1`)
-	b.rea.get(queue).has(`href="`+at+`"`, "Greeting &lt;i&gt;", "version 1 for production", "1 approval is missing", "of <code>*</code> moves by a proposal, with")
+	b.rea.get(queue).has(`href="`+at+`"`, "Greeting &lt;i&gt;", "version 1 for production", "1 approval is missing",
+		"of <code>*</code> moves by a proposal, with")
 	b.pam.get(queue + "?for=me").has(at)
 	for _, p := range []person{b.art, b.rea} {
 		p.get(queue + "?for=me").has("No proposal waits for your approval.").lacks(at)
@@ -258,16 +276,24 @@ func TestRulesForm(t *testing.T) {
 	t.Parallel()
 	b := newBilling(t)
 	const settings = "/app/w/billing/settings"
-	revision := b.root.get(settings).is(200).has(`name="label2"`).lacks(`name="label3"`).find(`name="revision" value="(\d+)"`)
-	wrong := b.root.post("/app/w/billing/rules", "revision", revision, "label1", "Not One", "names1", "*", "approvals1", "9",
+	revision := b.root.get(settings).is(200).has(`name="label2"`).lacks(`name="label3"`).find(
+		`name="revision" value="(\d+)"`)
+	wrong := b.root.post("/app/w/billing/rules", "revision", revision, "label1", "Not One",
+		"names1", "*", "approvals1", "9",
 		"label2", "staging", "names2", `"><b>`, "approvals2", "1").is(422)
-	wrong.has(`id="rule-wrong1"`, "Ask for 0 to 3 approvals", `value="Not One"`, `value="&#34;&gt;&lt;b&gt;"`).lacks(`id="rule-wrong2"`)
-	b.root.post("/app/w/billing/rules", "revision", revision, "label2", "production", "names2", "billing/*", "approvals2", "2", "authors2", "yes",
+	wrong.has(`id="rule-wrong1"`, "Ask for 0 to 3 approvals", `value="Not One"`,
+		`value="&#34;&gt;&lt;b&gt;"`).lacks(`id="rule-wrong2"`)
+	b.root.post("/app/w/billing/rules", "revision", revision, "label2", "production", "names2", "billing/*",
+		"approvals2", "2", "authors2", "yes",
 		"label1", "", "names1", "kept by nobody", "approvals1", "1").to(settings + "?done=rules")
-	saved := b.root.get(settings).has(`value="production"`, `value="billing/*"`, `value="2"`, `name="authors1" value="yes" checked`, `name="label3"`)
-	b.rea.get("/app/w/billing/review").has("moves by a proposal, with the approvals of 2 publishers.", "<code>billing/*</code>")
-	b.root.post("/app/w/billing/rules", "revision", revision, "label1", "staging", "names1", "*", "approvals1", "1").is(422).has("changed after you opened this page", `value="staging"`)
-	b.pam.post("/app/w/billing/rules", "revision", saved.find(`name="revision" value="(\d+)"`), "label1", "x", "names1", "*", "approvals1", "0").is(403)
+	saved := b.root.get(settings).has(`value="production"`, `value="billing/*"`, `value="2"`,
+		`name="authors1" value="yes" checked`, `name="label3"`)
+	b.rea.get("/app/w/billing/review").has("moves by a proposal, with the approvals of 2 publishers.",
+		"<code>billing/*</code>")
+	b.root.post("/app/w/billing/rules", "revision", revision, "label1", "staging", "names1", "*", "approvals1",
+		"1").is(422).has("changed after you opened this page", `value="staging"`)
+	b.pam.post("/app/w/billing/rules", "revision", saved.find(`name="revision" value="(\d+)"`), "label1", "x", "names1",
+		"*", "approvals1", "0").is(403)
 	b.root.post("/app/w/billing/rules", "revision", saved.find(`name="revision" value="(\d+)"`)).to(settings)
 	b.rea.get("/app/w/billing/review").has("No label has a rule")
 }
@@ -294,25 +320,33 @@ func TestEventsOnPages(t *testing.T) {
 	r.pam.post(r.page + "/restore").to(r.page)
 	b := r.billing
 	b.root.post("/app/w/billing/members", "principal", "rea", "role", "author").to("/app/w/billing/members")
-	b.root.post("/app/w/billing/members", "kind", "role", "principal", "cooks", "role", "reader").to("/app/w/billing/members")
+	b.root.post("/app/w/billing/members", "kind", "role", "principal", "cooks", "role",
+		"reader").to("/app/w/billing/members")
 	b.rea.post("/app/w/billing/members/remove", "principal", "me").to("/app/w")
 	const events = "/app/w/billing/events"
 	first := b.pam.get(events).is(200)
 	all := first.text()
 	for _, sentence := range []string{
-		"adam made the workspace", "adam added pam as a publisher", "adam changed the rules of labels", "Art <b> שלום wrote greeting", "Art <b> שלום saved version 2 of greeting",
-		"Art <b> שלום proposed version 2 of greeting for production (proposal 1)", "pam asked for changes of version 2 of greeting (proposal 1)", "rea commented on proposal 1 of greeting",
-		"pam approved version 2 of greeting for production (proposal 1)", "pam gave the last approval: proposal 1 of greeting put production on version 2",
-		"pam put production on version 2 of greeting", "pam put staging on version 1 of greeting", "pam moved staging from version 1 to version 2 of greeting",
-		"pam took staging away from version 2 of greeting", "pam made greeting public", "A moderator hid greeting", "pam made greeting private",
+		"adam made the workspace", "adam added pam as a publisher", "adam changed the rules of labels",
+		"Art <b> שלום wrote greeting", "Art <b> שלום saved version 2 of greeting",
+		"Art <b> שלום proposed version 2 of greeting for production (proposal 1)",
+		"pam asked for changes of version 2 of greeting (proposal 1)", "rea commented on proposal 1 of greeting",
+		"pam approved version 2 of greeting for production (proposal 1)",
+		"pam gave the last approval: proposal 1 of greeting put production on version 2",
+		"pam put production on version 2 of greeting", "pam put staging on version 1 of greeting",
+		"pam moved staging from version 1 to version 2 of greeting",
+		"pam took staging away from version 2 of greeting", "pam made greeting public",
+		"A moderator hid greeting", "pam made greeting private",
 		"pam deleted greeting", "pam restored greeting",
-		"adam made rea an author", "adam added everybody with the role cooks of the directory as a reader", "rea left the workspace",
+		"adam made rea an author", "adam added everybody with the role cooks of the directory as a reader",
+		"rea left the workspace",
 	} {
 		require.Contains(t, all, sentence)
 	}
 	require.Less(t, strings.Index(all, "rea left the workspace"), strings.Index(all, "adam made the workspace"))
 	first.has(`href="/app/w/billing/events.atom"`)
-	b.pam.get(events+"?by=art").has(`href="`+at+`"`, `href="`+r.page+`/versions/2"`, `Art &lt;b&gt; שלום</a>`, `<a href="/app/u/art" dir="auto">`)
+	b.pam.get(events+"?by=art").has(`href="`+at+`"`, `href="`+r.page+`/versions/2"`, `Art &lt;b&gt; שלום</a>`,
+		`<a href="/app/u/art" dir="auto">`)
 	id := r.page[strings.LastIndex(r.page, "/")+1:]
 	of := b.pam.get(events+"?prompt="+id).is(200).has("What happened to", "proposed").text()
 	require.NotContains(t, of, "adam added")

@@ -78,7 +78,8 @@ func (s *web) parse() map[string]*template.Template {
 	functions := template.FuncMap{
 		"asset": s.static.Address, "exact": markdown.Exact,
 		"age": func(t time.Time) string { return age(s.Now().Sub(t)) }, "stamp": stamp, "day": day,
-		"number": number, "thousands": thousands, "author": s.authorAddress, "owner": s.ownerAddress, "prefix": func() string { return Prefix },
+		"number": number, "thousands": thousands, "author": s.authorAddress, "owner": s.ownerAddress,
+		"prefix":   func() string { return Prefix },
 		"sentence": pages.Sentence, "size": size, "join": strings.Join,
 		"madelink": func(title, link string) madeLink { return madeLink{title, link} },
 	}
@@ -92,33 +93,46 @@ var done = map[string]string{
 	"deleted": "The prompt is deleted. You can restore it here for 30 days.",
 	"public":  "The prompt is public now.", "private": "The prompt is private now: only you see it.",
 	"still-hidden": "The prompt is public now, but a moderator has hidden it: only you see it until it is shown again.",
-	"hidden":       "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.", "tags": "The tags are saved.",
-	"version":    "The prompt has the content of that version now, in a new one.",
-	"same":       "The content of the prompt stays as it is: no new version was needed.",
-	"released":   "Programs and assistants get this version now.",
-	"unreleased": "Programs and assistants get what they got before.",
-	"recalled":   "The version is recalled: programs get another one, or none.", "reinstated": "The recall is taken back.",
+	"hidden":       "The prompt is hidden.", "unhidden": "The prompt is shown again.", "tag": "The tag is saved.",
+	"tags":            "The tags are saved.",
+	"version":         "The prompt has the content of that version now, in a new one.",
+	"same":            "The content of the prompt stays as it is: no new version was needed.",
+	"released":        "Programs and assistants get this version now.",
+	"unreleased":      "Programs and assistants get what they got before.",
+	"recalled":        "The version is recalled: programs get another one, or none.",
+	"reinstated":      "The recall is taken back.",
 	"version-deleted": "The version is deleted.", "label": "The label is changed.",
-	"examples": "You have 30 example prompts now. Open one and fill in its values.", "examples-gone": "The example prompts are deleted.",
-	"forked": "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
+	"examples":      "You have 30 example prompts now. Open one and fill in its values.",
+	"examples-gone": "The example prompts are deleted.",
+	"forked":        "This is your copy now. Only you see it.", "merged": "The changes are merged, in a new version.",
 	"erase": "Your account will be erased in 30 days. Until then nothing changes.", "keep": "Your account stays.",
 	"profile": "Your profile is saved.", "revoked": "The token is revoked. Within ten seconds it lets nobody in.",
-	"workspace": "The workspace is there. Add its members, or write its first prompt.", "workspace-saved": "The workspace is saved.",
-	"copied":            "The copy is there, private. The prompt itself stays as it is.",
-	"copied-but":        "The copy is there, private, but for the labels that a rule of the workspace keeps for proposals.",
-	"copied-part":       "The first versions are copied. Copy the same prompt again to go on.",
-	"workspace-deleted": "The workspace is deleted. You can restore it for 30 days.", "workspace-restored": "The workspace is restored.",
-	"member": "The member has this role now.", "member-removed": "They are no member any more. Within ten seconds nothing lets them in.",
-	"proposed": "The version is proposed. Its label moves once enough publishers approve it.", "proposed-again": "The proposal is for this version now, without the reviews before.",
-	"review-approve": "Your approval is kept.", "review-changes": "You asked for changes.", "review-comment": "Your comment is kept.",
-	"approved": "That was the last approval: the label is on this version now.", "proposal-withdrawn": "The proposal is withdrawn.",
-	"proposal-rejected": "The proposal is rejected.", "rules": "The rules are saved. They count everywhere within ten seconds.",
-	"joined": "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.", "password": "The new password is set. Sign in with it.", "password-changed": "You have a new password. You are signed out everywhere else; your access tokens stay.",
-	"file-saved": "The file is saved, in a new version.", "file-removed": "The file is removed, in a new version.",
-	"files-saved":  "The files are saved, in a new version.",
-	"files-part":   "The files are saved, in a new version, without those that systems and git put into folders.",
-	"created-part": "The prompt is saved, without the files that systems and git put into folders.",
-	"collection":   "The collection is there. Add skills to it.", "collection-saved": "The collection is saved.",
+	"workspace":          "The workspace is there. Add its members, or write its first prompt.",
+	"workspace-saved":    "The workspace is saved.",
+	"copied":             "The copy is there, private. The prompt itself stays as it is.",
+	"copied-but":         "The copy is there, private, but for the labels that a rule of the workspace keeps for proposals.",
+	"copied-part":        "The first versions are copied. Copy the same prompt again to go on.",
+	"workspace-deleted":  "The workspace is deleted. You can restore it for 30 days.",
+	"workspace-restored": "The workspace is restored.",
+	"member":             "The member has this role now.",
+	"member-removed":     "They are no member any more. Within ten seconds nothing lets them in.",
+	"proposed":           "The version is proposed. Its label moves once enough publishers approve it.",
+	"proposed-again":     "The proposal is for this version now, without the reviews before.",
+	"review-approve":     "Your approval is kept.", "review-changes": "You asked for changes.",
+	"review-comment":     "Your comment is kept.",
+	"approved":           "That was the last approval: the label is on this version now.",
+	"proposal-withdrawn": "The proposal is withdrawn.",
+	"proposal-rejected":  "The proposal is rejected.",
+	"rules":              "The rules are saved. They count everywhere within ten seconds.",
+	"joined":             "You are in.", "withdrawn": "The invitation is withdrawn. Its link leads nowhere.",
+	"password":         "The new password is set. Sign in with it.",
+	"password-changed": "You have a new password. You are signed out everywhere else; your access tokens stay.",
+	"file-saved":       "The file is saved, in a new version.",
+	"file-removed":     "The file is removed, in a new version.",
+	"files-saved":      "The files are saved, in a new version.",
+	"files-part":       "The files are saved, in a new version, without those that systems and git put into folders.",
+	"created-part":     "The prompt is saved, without the files that systems and git put into folders.",
+	"collection":       "The collection is there. Add skills to it.", "collection-saved": "The collection is saved.",
 	"collection-deleted": "The collection is deleted. Its skills stay.", "collected": "The skill is in the collection.",
 	"left": "You are no member of it any more.",
 }
@@ -185,7 +199,10 @@ func mayUndo(body any) bool {
 
 // render answers with a page.
 func (s *web) render(r *request, status int, name, title string, body any) error {
-	p := page{Name: name, Title: title, User: r.who, Here: here(r), Done: doneWith(body, r.URL.Query().Get("done")), Body: body}
+	p := page{
+		Name: name, Title: title, User: r.who, Here: here(r), Done: doneWith(body, r.URL.Query().Get("done")),
+		Body: body,
+	}
 	if p.Done != "" && mayUndo(body) {
 		p.Undo = undoOf(r.URL)
 	}
@@ -214,7 +231,9 @@ func (s *web) write(r *request, status int, name, part string, data any) error {
 		return fmt.Errorf("render %s: %w", name, err)
 	}
 	r.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	pages.Send(r.w, r.Request, status, b.Bytes(), func() []byte { return pages.Compress(b.Bytes(), gzip.DefaultCompression) })
+	pages.Send(r.w, r.Request, status, b.Bytes(), func() []byte {
+		return pages.Compress(b.Bytes(), gzip.DefaultCompression)
+	})
 	return nil
 }
 
@@ -263,9 +282,13 @@ func (s *web) fail(r *request, err error) {
 	}
 	if fault.Of(err) == fault.Unauthenticated {
 		r.w.Header().Del("WWW-Authenticate") // a browser has no bearer token to ask its user for
-		err = s.render(r, p.Status, "signin", "Sign in", signInForm{Back: here(r), Reason: pages.Sentence(p.Detail), Name: s.User})
+		err = s.render(r, p.Status, "signin", "Sign in",
+			signInForm{Back: here(r), Reason: pages.Sentence(p.Detail), Name: s.User})
 	} else {
-		f := failure{Status: p.Status, Text: pages.Sentence(p.Detail), Fields: p.Errors, Request: p.RequestID, Again: p.GetHeaders().Get("Retry-After") != ""}
+		f := failure{
+			Status: p.Status, Text: pages.Sentence(p.Detail), Fields: p.Errors, Request: p.RequestID,
+			Again: p.GetHeaders().Get("Retry-After") != "",
+		}
 		f.Sent = r.Method == http.MethodPost && p.Status != http.StatusForbidden
 		err = s.render(r, p.Status, "error", p.Title, f)
 	}

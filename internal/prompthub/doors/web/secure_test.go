@@ -23,18 +23,22 @@ import (
 func everyPage(t *testing.T, w *world) map[string]shown {
 	t.Helper()
 	ann, root := w.as("Ann"), w.admin()
-	page := ann.write("Fill ${name:Ann}", "Hello ${name:Ann}, {{day}}.\n\n# A heading\n\n![x](https://example.com/x.png)", "public", "text")
+	page := ann.write("Fill ${name:Ann}",
+		"Hello ${name:Ann}, {{day}}.\n\n# A heading\n\n![x](https://example.com/x.png)", "public", "text")
 	hidden := ann.write("Hidden", "text", "public")
 	gone := ann.write("Gone", "text", "public")
 	root.post(hidden+"/hide", "reason", "because").to("/app")
 	ann.post(gone + "/delete").to("/app")
 	ann.post(page+"/vote", "value", "like").to("/app")
 	return map[string]shown{
-		"catalog": ann.get("/app"), "empty": ann.get("/app?q=zzz"), "wrong": ann.get("/app?cursor=x"), "prompt": ann.get(page), "source": ann.get(page + "?view=source"),
+		"catalog": ann.get("/app"), "empty": ann.get("/app?q=zzz"), "wrong": ann.get("/app?cursor=x"),
+		"prompt": ann.get(page), "source": ann.get(page + "?view=source"),
 		"filled": ann.post(page+"/fill", "v0", "Bob"), "moderated": root.get(page), "hidden": ann.get(hidden),
-		"new": ann.get("/app/prompts/new"), "edit": ann.get(page + "/edit"), "invalid": ann.post("/app/prompts/new", "title", ""),
+		"new": ann.get("/app/prompts/new"), "edit": ann.get(page + "/edit"),
+		"invalid":  ann.post("/app/prompts/new", "title", ""),
 		"conflict": ann.post(page+"/edit", "title", "x", "text", "y", "visibility", "public", "revision", "0"),
-		"mine":     ann.get("/app/mine"), "deleted": ann.get("/app/mine?show=deleted"), "votes": ann.get("/app/votes"), "tags": ann.get("/app/tags"),
+		"mine":     ann.get("/app/mine"), "deleted": ann.get("/app/mine?show=deleted"), "votes": ann.get("/app/votes"),
+		"tags":       ann.get("/app/tags"),
 		"admin tags": root.get("/app/admin/tags"), "admin hidden": root.get("/app/admin/hidden"),
 		"sign in": w.nobody().get("/app/signin"), "not found": ann.get("/app/x"),
 	}
@@ -54,7 +58,8 @@ func TestNothingInline(t *testing.T) {
 		require.Contains(t, csp, "frame-ancestors 'none'", name)
 		require.Equal(t, "nosniff", s.header.Get("X-Content-Type-Options"), name)
 		require.Equal(t, "private, no-cache", s.header.Get("Cache-Control"), name)
-		require.NotRegexp(t, `(?:src|href|action)="(?:https?:)?//`, strings.ReplaceAll(s.body, `href="https://example.com/x.png" rel="nofollow noreferrer"`, ""), name)
+		require.NotRegexp(t, `(?:src|href|action)="(?:https?:)?//`,
+			strings.ReplaceAll(s.body, `href="https://example.com/x.png" rel="nofollow noreferrer"`, ""), name)
 	}
 }
 
@@ -104,7 +109,8 @@ func TestDevSignIn(t *testing.T) {
 	require.Equal(t, "/app", ann.get("/app/signin").to("/app"))
 	w.nobody().post("/app/signin", "name", " ").is(422)
 	w.nobody().post("/app/signin", "name", strings.Repeat("x", 101)).is(422)
-	root, err := http.ParseSetCookie(w.nobody().post("/app/signin", "name", "Root", "admin", "1").header.Get("Set-Cookie"))
+	root, err := http.ParseSetCookie(
+		w.nobody().post("/app/signin", "name", "Root", "admin", "1").header.Get("Set-Cookie"))
 	require.NoError(t, err)
 	person{w, root.Value}.get("/app/admin/tags").is(200)
 
@@ -143,10 +149,14 @@ func TestBackStaysHere(t *testing.T) {
 	w := newWorld(t)
 	for address, want := range map[string]string{
 		"/app": "/app", "/app?q=x#p-1": "/app?q=x#p-1", "/app/prompts/1": "/app/prompts/1",
-		"/app/signin/callback?state=x": "/app", "": "/app", "/": "/app", "/application": "/app", "//evil.example/app": "/app", "https://evil.example/app": "/app",
-		`/app\..\x`: "/app", "/app/\t/x": "/app", "javascript:alert(1)": "/app", "/.auth/logout": "/app", `\/evil.example`: "/app",
-		"/app/../.auth/logout?post_logout_redirect_uri=https://evil.example": "/app", "/app/%2e%2e/.auth/logout": "/app", "/app/%2E./.auth/logout": "/app",
-		"/app/..%2f.auth/logout": "/app", "/app/%252e%252e/x": "/app", "/app/..%5c.auth": "/app", "/app//evil.example": "/app", "/app/./x": "/app", "/app/": "/app",
+		"/app/signin/callback?state=x": "/app", "": "/app", "/": "/app", "/application": "/app",
+		"//evil.example/app": "/app", "https://evil.example/app": "/app",
+		`/app\..\x`: "/app", "/app/\t/x": "/app", "javascript:alert(1)": "/app",
+		"/.auth/logout": "/app", `\/evil.example`: "/app",
+		"/app/../.auth/logout?post_logout_redirect_uri=https://evil.example": "/app",
+		"/app/%2e%2e/.auth/logout": "/app", "/app/%2E./.auth/logout": "/app",
+		"/app/..%2f.auth/logout": "/app", "/app/%252e%252e/x": "/app", "/app/..%5c.auth": "/app",
+		"/app//evil.example": "/app", "/app/./x": "/app", "/app/": "/app",
 	} {
 		require.Equal(t, want, w.nobody().post("/app/signin", "name", "Ann", "back", address).to("/app"), address)
 	}
@@ -156,7 +166,10 @@ func TestStaticFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := w.as("Ann").get("/app")
-	for _, address := range []string{home.find(`href="(/app/static/app[^"]*css)"`), home.find(`src="(/app/static/[^"]*js)"`), home.find(`href="(/app/static/[^"]*svg)"`)} {
+	for _, address := range []string{
+		home.find(`href="(/app/static/app[^"]*css)"`),
+		home.find(`src="(/app/static/[^"]*js)"`), home.find(`href="(/app/static/[^"]*svg)"`),
+	} {
 		s := w.nobody().get(address).is(200)
 		require.Regexp(t, `^/app/static/[a-z]+\.[0-9a-f]{12}\.[a-z]+$`, address)
 		require.Equal(t, "public, max-age=31536000, immutable", s.header.Get("Cache-Control"))
@@ -182,7 +195,10 @@ func unzip(t *testing.T, body string) string {
 func TestPagesAreCompressed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for encoding, zipped := range map[string]bool{"gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false, "identity": false, "": false, "gzip;q=x": false} {
+	for encoding, zipped := range map[string]bool{
+		"gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false,
+		"identity": false, "": false, "gzip;q=x": false,
+	} {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost/app", nil)
 		r.Header.Set("Accept-Encoding", encoding)
 		s := w.as("Ann").send(r).is(200)
@@ -234,7 +250,8 @@ func TestSourceIsExact(t *testing.T) {
 	ann := w.as("Ann")
 	text := "\n\r\n a\rb \t</pre>&amp;\u2028\u00a0<!--"
 	// A browser's form cannot hold a carriage return alone; the API can.
-	r := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts/new", bytes.NewReader([]byte("title=t&visibility=private&text="+percent(text))))
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/app/prompts/new",
+		bytes.NewReader([]byte("title=t&visibility=private&text="+percent(text))))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	page := ann.send(r).to("/app/prompts/")
 	stored := strings.ReplaceAll(text, "\r\n", "\n")
@@ -256,5 +273,6 @@ func percent(s string) string {
 }
 
 func unescape(s string) string {
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'", "&#13;", "\r", "&amp;", "&").Replace(s)
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'", "&#13;",
+		"\r", "&amp;", "&").Replace(s)
 }

@@ -98,7 +98,8 @@ func (s *web) signInPage(r *request) error {
 		goOn(r, back(r.URL.Query().Get("back")))
 		return nil
 	}
-	return s.render(r, http.StatusOK, "signin", "Sign in", signInForm{Back: back(r.URL.Query().Get("back")), Name: cmp.Or(s.User, r.URL.Query().Get("name"))})
+	return s.render(r, http.StatusOK, "signin", "Sign in",
+		signInForm{Back: back(r.URL.Query().Get("back")), Name: cmp.Or(s.User, r.URL.Query().Get("name"))})
 }
 
 // A signInForm is what the page to sign in shows.
@@ -118,7 +119,8 @@ func (s *web) signIn(r *request) error {
 		claim.Set("groups", groups)
 	}
 	if _, err := s.Identify(saying(r.Request, claim)); err != nil {
-		return fault.Wrap(fault.Invalid, "this name cannot be used here: give one of 1 to 100 characters, on localhost", err)
+		return fault.Wrap(fault.Invalid,
+			"this name cannot be used here: give one of 1 to 100 characters, on localhost", err)
 	}
 	s.remember(r, claim.Encode(), 30*24*time.Hour)
 	goOn(r, back(r.PostForm.Get("back")))

@@ -24,7 +24,8 @@ func TestWriteAndRead(t *testing.T) {
 	w := newWorld(t)
 	ann, bob := w.as("Ann"), w.as("Bob")
 	ann.get("/app").is(200).has("Nobody has shared a prompt yet", `href="/app/import"`)
-	ann.get("/app/prompts/new").is(200).has(`name="key"`, "</span> of 200 characters", "</span> of 3000 characters", " Development</label>", `value="private" checked`)
+	ann.get("/app/prompts/new").is(200).has(`name="key"`, "</span> of 200 characters", "</span> of 3000 characters",
+		" Development</label>", `value="private" checked`)
 
 	page := ann.write("Review <my> code", "Look at\r\n**this** & `that`.\r\n", "public", "code-review", "development")
 	ann.get(page+"?done=created").is(200).has("The prompt is saved.", "Review &lt;my&gt; code", "<strong>this</strong>",
@@ -43,7 +44,10 @@ func TestNobodyIsAskedToSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	page := w.as("Ann").write("Hers", "text", "public")
-	for _, path := range []string{"/app", page, "/app/mine", "/app/votes", "/app/prompts/new", "/app/admin/tags", "/app/tags"} {
+	for _, path := range []string{
+		"/app", page, "/app/mine", "/app/votes", "/app/prompts/new",
+		"/app/admin/tags", "/app/tags",
+	} {
 		s := w.nobody().get(path).is(401).has("Sign in").lacks("Hers")
 		require.Contains(t, s.body, `name="back" value="`+path+`"`)
 		require.Empty(t, s.header.Get("WWW-Authenticate"))
@@ -86,12 +90,14 @@ func TestLookForSimilar(t *testing.T) {
 	w.as("Ann").write("Secret chef", text, "private")
 	bob := w.as("Bob")
 	ask := func(text string) shown {
-		return bob.post("/app/prompts/new", "do", "similar", "title", "Mine", "text", text, "visibility", "private").is(200).lacks("Secret chef")
+		return bob.post("/app/prompts/new", "do", "similar", "title", "Mine", "text", text, "visibility",
+			"private").is(200).lacks("Secret chef")
 	}
 	ask(text+" Please.").has("This exists:", `href="`+page+`"`, `value="Mine"`)
 	ask("Something else").has("No similar prompt.")
 	mine := bob.write("Mine", text, "public")
-	bob.post(mine+"/edit", "do", "similar", "title", "Mine", "text", text, "visibility", "public", "revision", "1").is(200).has("This exists:", `href="`+page+`"`)
+	bob.post(mine+"/edit", "do", "similar", "title", "Mine", "text", text, "visibility", "public", "revision",
+		"1").is(200).has("This exists:", `href="`+page+`"`)
 }
 
 // TestSuggestTags: an author may ask for tags. They stand before the others, each once, and are
@@ -107,16 +113,19 @@ func TestSuggestTags(t *testing.T) {
 	box := func(tag string) string { return `name="tag" value="` + tag + `"` }
 	bob := w.as("Bob")
 	bob.get("/app/prompts/new").is(200).has("Suggest tags").lacks("These fit best")
-	page := bob.post("/app/prompts/new", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "tag", "writing").is(200)
+	page := bob.post("/app/prompts/new", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility",
+		"private", "tag", "writing").is(200)
 	page.has("These fit best:", `value="Mine"`, box("writing")+" checked", box("legal"))
 	before, after, _ := strings.Cut(page.body, "More tags</summary>")
 	require.Contains(t, before, box("writing"))
 	require.Contains(t, after, box("data"), "neither chosen nor suggested")
 	require.Contains(t, before, box("legal"))
 	require.Equal(t, 1, strings.Count(page.body, box("legal")))
-	bob.post("/app/prompts/new", "do", "suggest", "title", "", "text", "", "visibility", "private").is(200).has("Write a title or a text first.")
+	bob.post("/app/prompts/new", "do", "suggest", "title", "", "text", "", "visibility", "private").is(200).has(
+		"Write a title or a text first.")
 	mine := bob.write("Mine", "Read contracts", "private", "legal")
-	bob.post(mine+"/edit", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private", "revision", "1", "tag", "legal").
+	bob.post(mine+"/edit", "do", "suggest", "title", "Mine", "text", "Read contracts", "visibility", "private",
+		"revision", "1", "tag", "legal").
 		is(200).has(box("legal") + " checked").lacks("These fit best:")
 }
 
@@ -175,7 +184,8 @@ func TestVote(t *testing.T) {
 	back := list.find(`name="back" value="([^"]*)"`)
 	require.Equal(t, "/app#p-"+page[len("/app/prompts/"):], back)
 	require.Equal(t, back, bob.post(page+"/vote", "value", "like", "back", back).to("/app"))
-	bob.get(page).has(`value="none" data-vote="like" aria-label="Like" aria-pressed="true"`, "<b>1</b>", `title="1 likes, 0 dislikes"`)
+	bob.get(page).has(`value="none" data-vote="like" aria-label="Like" aria-pressed="true"`, "<b>1</b>",
+		`title="1 likes, 0 dislikes"`)
 	require.Equal(t, []string{"Votes"}, bob.get("/app/votes?value=like").titles())
 	require.Empty(t, bob.get("/app/votes?value=dislike").titles())
 	bob.get("/app/votes?value=dislike").has("There is no prompt to show that you disliked.")
@@ -210,7 +220,8 @@ func TestEdit(t *testing.T) {
 	page := ann.write("First", "one", "private", "text", "image", "data")
 	form := ann.get(page+"/edit").is(200).has(`name="revision" value="1"`, "one</textarea>", `value="image" checked`)
 	require.Equal(t, page+"/edit", form.find(`id="write" class="stack" method="post" action="([^"]*)"`))
-	ann.post(page+"/edit", "title", "Second", "text", "two", "tag", "data", "tag", "writing", "tag", "text", "visibility", "public", "revision", "1").to(page + "?done=saved")
+	ann.post(page+"/edit", "title", "Second", "text", "two", "tag", "data", "tag", "writing", "tag", "text",
+		"visibility", "public", "revision", "1").to(page + "?done=saved")
 	s := ann.get(page).has("<h1 dir=\"auto\">Second</h1>", "two")
 	var order []string
 	for _, m := range regexp.MustCompile(`class="tag" href="/app\?tag=([a-z]*)"`).FindAllStringSubmatch(s.body, -1) {
@@ -243,9 +254,13 @@ func TestTwoTabs(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	page := ann.write("Title", "start", "private")
-	ann.post(page+"/edit", "title", "Title", "text", "from the first", "visibility", "private", "revision", "1").to(page)
-	s := ann.post(page+"/edit", "title", "Title", "text", "from the second", "visibility", "public", "revision", "1").is(412)
-	s.has("saved in another tab", "<h3>Text</h3>", "from the <del>first</del>", "from the <ins>second</ins>", "from the second</textarea>", `name="revision" value="2"`, "data-mine=\"from the second\n\"", `value="public" checked`, "Save mine over it")
+	ann.post(page+"/edit", "title", "Title", "text", "from the first", "visibility",
+		"private", "revision", "1").to(page)
+	s := ann.post(page+"/edit", "title", "Title", "text", "from the second", "visibility",
+		"public", "revision", "1").is(412)
+	s.has("saved in another tab", "<h3>Text</h3>", "from the <del>first</del>", "from the <ins>second</ins>",
+		"from the second</textarea>", `name="revision" value="2"`, "data-mine=\"from the second\n\"",
+		`value="public" checked`, "Save mine over it")
 	ann.post(page+"/edit", "title", "Title", "text", "from both", "visibility", "private", "revision", "2").to(page)
 	ann.get(page).has("from both")
 	ann.post(page+"/edit", "title", "Title", "text", "x", "visibility", "private", "revision", "none").is(400)
@@ -259,9 +274,14 @@ func TestTwoTabsDiffer(t *testing.T) {
 	ann := w.as("Ann")
 	page := ann.write("Title", "The {{same}} text", "private", "code-review")
 	name := ann.get(page + "/edit").find(`name="name" value="([^"]*)"`)
-	ann.post(page+"/edit", "title", "Title", "text", "The {{same}} text", "visibility", "private", "tag", "code-review", "revision", "1",
-		"description", "What it is for", "name", "team/other", "vname", "same", "vtype", "text", "vlabel", "Which one").to(page)
-	old := []string{"title", "Title", "text", "The {{same}} text", "visibility", "private", "tag", "code-review", "name", name, "revision", "1"}
+	ann.post(page+"/edit", "title", "Title", "text", "The {{same}} text", "visibility", "private", "tag",
+		"code-review", "revision", "1",
+		"description", "What it is for", "name", "team/other", "vname", "same", "vtype", "text",
+		"vlabel", "Which one").to(page)
+	old := []string{
+		"title", "Title", "text", "The {{same}} text", "visibility", "private", "tag", "code-review",
+		"name", name, "revision", "1",
+	}
 	theirs := ann.post(page+"/edit", old...).is(412).find(`(?s)class="theirs"(.*?)</section>`)
 	for _, shown := range []string{"What it is for", "team/other", "Which one"} {
 		require.Contains(t, theirs, shown)
@@ -269,25 +289,32 @@ func TestTwoTabsDiffer(t *testing.T) {
 	for _, same := range []string{">Title<", ">Text<", ">Tags<", ">Visibility<"} {
 		require.NotContains(t, theirs, same)
 	}
-	chat := []string{"title", "Title", "kind", "chat", "role", "user", "content", "Hi", "visibility", "public", "name", "team/other"}
+	chat := []string{
+		"title", "Title", "kind", "chat", "role", "user", "content", "Hi", "visibility",
+		"public", "name", "team/other",
+	}
 	ann.post(page+"/edit", append(chat, "revision", "2", "description", "For a chat")...).to(page)
 	theirs = ann.post(page+"/edit", old...).is(412).find(`(?s)class="theirs"(.*?)</section>`)
 	for _, shown := range []string{"user:\nHi", "For a chat", "public", "<h3>Tags</h3><p class=\"hint\">None"} {
 		require.Contains(t, theirs, shown)
 	}
-	ann.post(page+"/edit", append(chat, "revision", "1", "description", "For a chat")...).is(412).has("It is the same as what you wrote here.")
+	ann.post(page+"/edit", append(chat, "revision", "1", "description", "For a chat")...).is(412).has(
+		"It is the same as what you wrote here.")
 }
 
 func TestRulesAreToldAtTheirFields(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	s := ann.post("/app/prompts/new", "title", "  ", "text", strings.Repeat("é", 3001), "tag", "nosuch tag", "visibility", "all", "key", "k1").is(422)
-	s.has(`aria-invalid="true"`, "Give the prompt a title.", "at most 3000 characters, it has 3001", `id="tags-wrong"`, "Set the visibility", "3001</span> of 3000", `name="key" value="k1"`)
+	s := ann.post("/app/prompts/new", "title", "  ", "text", strings.Repeat("é", 3001), "tag", "nosuch tag",
+		"visibility", "all", "key", "k1").is(422)
+	s.has(`aria-invalid="true"`, "Give the prompt a title.", "at most 3000 characters, it has 3001", `id="tags-wrong"`,
+		"Set the visibility", "3001</span> of 3000", `name="key" value="k1"`)
 	ann.post("/app/prompts/new", "title", "t", "text", "x", "tag", "unknown", "visibility", "private").is(422).has("Unknown: is not an active tag of the catalog; take one from the list of tags (the page Tags, GET /tags), or make it a tag of your own.").lacks("/api/v1")
 	require.Empty(t, ann.get("/app/mine").titles())
 	page := ann.write("Good", "good", "private")
-	ann.post(page+"/edit", "title", "", "text", "bad", "visibility", "private", "revision", "1").is(422).has("bad</textarea>", `name="revision" value="1"`)
+	ann.post(page+"/edit", "title", "", "text", "bad", "visibility", "private", "revision", "1").is(422).has(
+		"bad</textarea>", `name="revision" value="1"`)
 }
 
 func TestFormSentTwice(t *testing.T) {
@@ -322,7 +349,8 @@ func TestVisibilityDeleteRestore(t *testing.T) {
 	require.Equal(t, deleted, ann.post(page+"/delete").to("/app/mine"))
 	require.Empty(t, ann.get("/app/mine").titles())
 	ann.get(page).is(404)
-	s := ann.get(deleted).has(`<form method="post" action="`+page+`/restore"><button class="quiet">Undo</button>`, "You can restore it here for 30 days.", ">Restore<")
+	s := ann.get(deleted).has(`<form method="post" action="`+page+`/restore"><button class="quiet">Undo</button>`,
+		"You can restore it here for 30 days.", ">Restore<")
 	require.Equal(t, page+"/restore", s.find(`action="([^"]*restore)"`))
 	ann.post(page + "/restore").to(page)
 	ann.get(page).is(200)
@@ -333,7 +361,10 @@ func TestTrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	pages := []string{ann.write("First", "text", "private"), ann.write("Second", "text", "private"), ann.write("Third", "text", "private")}
+	pages := []string{
+		ann.write("First", "text", "private"), ann.write("Second", "text", "private"),
+		ann.write("Third", "text", "private"),
+	}
 	for _, i := range []int{1, 2, 0} {
 		w.clock.Advance(time.Minute)
 		ann.post(pages[i] + "/delete").to("/app/mine")
@@ -358,23 +389,27 @@ func TestAdmin(t *testing.T) {
 	w.as("Bob").get(page).is(404)
 	ann.get(page).is(200).has("It is &lt;rude&gt;.")
 	ann.get("/app/mine").has("hidden this prompt", "It is &lt;rude&gt;.")
-	ann.get(page).has("Only you can read it, as a moderator has hidden it.", "also when it is shown again").lacks("Make it public to share it", "Takes it out of every list")
+	ann.get(page).has("Only you can read it, as a moderator has hidden it.", "also when it is shown again").lacks(
+		"Make it public to share it", "Takes it out of every list")
 	ann.post(page+"/visibility", "to", "private").to(page + "?done=private")
 	ann.get(page).has("still only you see it until it is shown again").lacks("Everyone who may read here can find it")
-	ann.get(ann.post(page+"/visibility", "to", "public").to(page)).has("The prompt is public now, but a moderator has hidden it")
+	ann.get(ann.post(page+"/visibility", "to", "public").to(page)).has(
+		"The prompt is public now, but a moderator has hidden it")
 	root.get(page).is(404)
 	root.get("/app/admin/hidden").has("Rude", "It is &lt;rude&gt;.", page+"/unhide")
 	root.post(page + "/unhide").to(page)
 	w.as("Bob").get(page).is(200)
 	root.get("/app/admin/hidden").has("No prompt is hidden.")
 
-	root.post("/app/admin/tags", "tag", "Poems", "name", "Poems & songs", "order", "5", "active", "1").to("/app/admin/tags")
+	root.post("/app/admin/tags", "tag", "Poems", "name", "Poems & songs", "order", "5",
+		"active", "1").to("/app/admin/tags")
 	form := root.get("/app/admin/tags").has(`value="Poems &amp; songs"`, `aria-label="Name of poems"`)
 	ann.get("/app/tags").has(`href="/app?tag=poems"`)
 	require.Equal(t, 1, strings.Count(form.body, ">Save changes<"))
 	all := []string{"do", "all"}
 	for _, m := range regexp.MustCompile(`name="tag" value="([^"]*)">\s*<input type="hidden" name="was" value="([^"]*)">\s*<p[^>]*>.*\s*<p><input name="name" value="([^"]*)".*\s*<p><input name="order" type="number" min="0" max="1000000" value="([^"]*)"`).FindAllStringSubmatch(form.body, -1) {
-		all = append(all, "tag", m[1], "was", html.UnescapeString(m[2]), "name", html.UnescapeString(m[3]), "order", m[4])
+		all = append(all, "tag", m[1], "was", html.UnescapeString(m[2]), "name",
+			html.UnescapeString(m[3]), "order", m[4])
 		if m[1] != "poems" {
 			all = append(all, "active", m[1])
 		}
@@ -386,9 +421,15 @@ func TestAdmin(t *testing.T) {
 	ann.get("/app/tags").lacks(">Poems")
 	ann.get("/app").lacks(">Poems")
 	all[7] = " "
-	root.post("/app/admin/tags", append(all, "active", "poems")...).is(422).has("Poems: Must be 1 to 60", `value="poems" checked`)
+	root.post("/app/admin/tags", append(all, "active", "poems")...).is(422).has(
+		"Poems: Must be 1 to 60", `value="poems" checked`)
 	ann.get("/app/tags").lacks(">Poems")
-	for _, bad := range [][]string{{"tag", "two words", "name", "x", "order", "1"}, {"tag", "x", "name", "", "order", "1"}, {"tag", "x", "name", "x", "order", "-1"}, {"tag", "x", "name", "x", "order", "many"}} {
+	for _, bad := range [][]string{
+		{"tag", "two words", "name", "x", "order", "1"},
+		{"tag", "x", "name", "", "order", "1"},
+		{"tag", "x", "name", "x", "order", "-1"},
+		{"tag", "x", "name", "x", "order", "many"},
+	} {
 		root.post("/app/admin/tags", bad...).is(422).has(`role="alert"`)
 	}
 }
@@ -399,7 +440,8 @@ func TestFirstPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *web.Config) { c.PublicRead = true })
 	const hello = "The prompts of your team"
-	w.nobody().get("/app").is(200).has(hello, "Nobody has shared a prompt yet.", `href="/app/signin"`).lacks("Most liked", "All tags", `class="rail"`)
+	w.nobody().get("/app").is(200).has(hello, "Nobody has shared a prompt yet.", `href="/app/signin"`).lacks(
+		"Most liked", "All tags", `class="rail"`)
 	w.as("Ann").get("/app").has("Begin with 30 example prompts").lacks(hello, "Most liked")
 	w.as("Ann").write("One", "Text.", "public", "writing")
 	w.nobody().get("/app").has(hello, "Most liked", `class="rail"`, `<p id="place" data-from="1">1 prompt</p>`)
@@ -428,7 +470,8 @@ func TestListSaysItsPlace(t *testing.T) {
 		return regexp.MustCompile(`<p id="place"[^>]*>([^<]*)<`).FindStringSubmatch(s.body)[1]
 	}
 	next := func(s shown) shown {
-		return ann.get(html.UnescapeString(regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(s.body)[1]))
+		return ann.get(html.UnescapeString(
+			regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(s.body)[1]))
 	}
 	first := ann.get("/app").has(`href="/app?tag=writing" data-tag`).lacks(`href="/app?tag=text" data-tag`)
 	require.Equal(t, "1–20", place(first), "nothing is counted yet")
@@ -438,7 +481,8 @@ func TestListSaysItsPlace(t *testing.T) {
 	_, err := w.db.CountTags(t.Context())
 	require.NoError(t, err)
 	w.clock.Advance(time.Minute)
-	first = ann.get("/app").has(`href="/app?tag=text" data-live rel="nofollow">Text</a> <small>25</small>`, `dir="auto">Ann</a> <small>25</small>`, `href="/app?tag=writing" data-tag`)
+	first = ann.get("/app").has(`href="/app?tag=text" data-live rel="nofollow">Text</a> <small>25</small>`,
+		`dir="auto">Ann</a> <small>25</small>`, `href="/app?tag=writing" data-tag`)
 	first.lacks(`href="/app?tag=text" data-tag`)
 	require.Equal(t, "1–20 of 25", place(first))
 	require.Equal(t, "1–20 of 25", place(ann.get("/app?tag=text&sort=hot")))
@@ -469,7 +513,8 @@ func TestAdminsSeeEverybody(t *testing.T) {
 		next := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(page.body)
 		require.NotNil(t, next, path)
 		rest := root.get(html.UnescapeString(next[1])).is(200).has("Back to the first").lacks(`rel="next"`)
-		for _, m := range regexp.MustCompile(`>(Author \d\d|Token \d\d|The &lt;first&gt;)<`).FindAllStringSubmatch(page.body+rest.body, -1) {
+		for _, m := range regexp.MustCompile(`>(Author \d\d|Token \d\d|The &lt;first&gt;)<`).FindAllStringSubmatch(
+			page.body+rest.body, -1) {
 			seen[m[1]]++
 		}
 		root.get(path + "?cursor=x").is(400)
@@ -485,7 +530,10 @@ func TestAdminsSeeEverybody(t *testing.T) {
 	root.post(revoke).to("/app/admin/tokens?done=revoked")
 	root.post(revoke).is(404)
 	root.get("/app/admin").has("Nothing is counted yet.")
-	w.facts = []web.Fact{{Name: "Queue jobs", Value: "0 waiting, 2 set aside", Alert: "Read the <log>."}, {Name: "File", Value: "1.0 MB"}}
+	w.facts = []web.Fact{
+		{Name: "Queue jobs", Value: "0 waiting, 2 set aside", Alert: "Read the <log>."},
+		{Name: "File", Value: "1.0 MB"},
+	}
 	root.get("/app/admin/status").is(200).has("2 set aside").has("<b>To do:</b> Read the &lt;log&gt;.").has("1.0 MB")
 }
 
@@ -497,7 +545,8 @@ func TestTwoAdmins(t *testing.T) {
 	w.as("Ann").write("Has a tag", "text", "public", "data")
 	root := w.admin()
 	was := func(s shown, tag string) string {
-		return html.UnescapeString(s.find(`name="tag" value="` + tag + `">\s*<input type="hidden" name="was" value="([^"]*)"`))
+		return html.UnescapeString(s.find(`name="tag" value="` + tag +
+			`">\s*<input type="hidden" name="was" value="([^"]*)"`))
 	}
 	rows := func(s shown, music, data, text string) shown { // all three are switched on
 		all := []string{"do", "all", "active", "music", "active", "data", "active", "text"}
@@ -507,22 +556,31 @@ func TestTwoAdmins(t *testing.T) {
 		return root.post("/app/admin/tags", all...)
 	}
 	for _, tag := range []string{"music", "data", "text"} {
-		require.NoError(t, w.db.PutTag(t.Context(), prompt.TagInfo{Tag: prompt.Tag(tag), DisplayName: tag, SortOrder: map[string]int32{"music": 70, "data": 80, "text": 90}[tag], Active: true}))
+		require.NoError(t, w.db.PutTag(t.Context(),
+			prompt.TagInfo{
+				Tag: prompt.Tag(tag), DisplayName: tag,
+				SortOrder: map[string]int32{"music": 70, "data": 80, "text": 90}[tag], Active: true,
+			}))
 	}
 	page := root.get("/app/admin/tags")
 	before := w.store.calls.Load()
 	rows(page, "music", "data", "text").to("/app/admin/tags?done=tags")
-	require.LessOrEqual(t, w.store.calls.Load()-before, int64(2), "nothing is written, though a public prompt has one of them")
+	require.LessOrEqual(t, w.store.calls.Load()-before, int64(2),
+		"nothing is written, though a public prompt has one of them")
 	rows(page, "Songs", "data", "text").to("/app/admin/tags?done=tags") // the first admin
 	rows(page, "music", "data", "Words").to("/app/admin/tags?done=tags")
 	root.get("/app/admin/tags").has(`value="Songs"`, `value="Words"`)
 
-	again := rows(page, "Tunes", "Numbers", "text").is(412).has("Somebody else changed music meanwhile: it is &#34;Songs&#34;, at place 70, on now.", `value="Tunes"`, `value="Numbers"`, `value="Words"`)
+	again := rows(page, "Tunes", "Numbers", "text").is(412).has(
+		"Somebody else changed music meanwhile: it is &#34;Songs&#34;, at place 70, on now.", `value="Tunes"`,
+		`value="Numbers"`, `value="Words"`)
 	root.get("/app/admin/tags").has(`value="Songs"`, `value="Numbers"`, `value="Words"`)
 	rows(again, "Tunes", "Numbers", "Words").to("/app/admin/tags?done=tags")
 	root.get("/app/admin/tags").has(`value="Tunes"`, `value="Numbers"`, `value="Words"`)
 
-	root.post("/app/admin/tags", "tag", "Music", "name", "Mine", "order", "5").is(422).has("There is such a tag already.", `maxlength="40" pattern="[a-zA-Z0-9][-a-zA-Z0-9.+]*" value="music"`, `value="Mine"`, `value="5"`, `value="Tunes"`)
+	root.post("/app/admin/tags", "tag", "Music", "name", "Mine", "order", "5").is(422).has(
+		"There is such a tag already.", `maxlength="40" pattern="[a-zA-Z0-9][-a-zA-Z0-9.+]*" value="music"`,
+		`value="Mine"`, `value="5"`, `value="Tunes"`)
 	root.get("/app/admin/tags").has(`value="Tunes"`).lacks(`value="Mine"`)
 }
 
@@ -532,14 +590,19 @@ func TestSearchInTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.as("Ann")
-	page := ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A **<needle>** in `the` haystack.", "public", "data")
+	page := ann.write("Sewing", strings.Repeat("Thread after thread. ", 20)+"A **<needle>** in `the` haystack.",
+		"public", "data")
 	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {}) // as its job would
 	require.NoError(t, err)
-	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text", "A &lt;<mark>needle</mark>&gt; in the haystack.", "Search titles and texts", `href="/app?in=title&amp;q=needle"`)
+	found := ann.get("/app?q=needle").is(200).has("Sewing", "in the text",
+		"A &lt;<mark>needle</mark>&gt; in the haystack.", "Search titles and texts",
+		`href="/app?in=title&amp;q=needle"`)
 	require.Len(t, found.titles(), 1)
 	ann.get("/app?q=sew").is(200).has("<mark>Sewing</mark>").lacks("in the text")
 	found.has(`<li class="filter"><a class="switch" href="/app?in=title`).lacks(`data-live>Titles only`)
-	ann.get("/app?q=needle&in=title").is(200).has("No prompt has these words in its title. ", `These have some of them: `, `name="in" value="title"`, `<li class="filter"><a class="switch on" href="/app?q=needle"`)
+	ann.get("/app?q=needle&in=title").is(200).has("No prompt has these words in its title. ",
+		`These have some of them: `, `name="in" value="title"`,
+		`<li class="filter"><a class="switch on" href="/app?q=needle"`)
 	ann.get("/app").lacks("Titles only")
 	for _, own := range []string{"/app/mine?q=needle", found.find(`class="author" href="([^"]*)"`) + "?q=needle"} {
 		ann.get(own).is(200).has("Sewing", "in the text", `placeholder="Search titles and texts"`)
@@ -564,15 +627,18 @@ func TestRailOfASearch(t *testing.T) {
 	rail := func(path string) []string {
 		s := ann.get(path).is(200)
 		var all []string
-		for _, m := range regexp.MustCompile(`<li><a [^>]*>([^<]*)<`).FindAllStringSubmatch(s.find(`(?s)(<nav class="rail".*?</nav>)`), -1) {
+		for _, m := range regexp.MustCompile(`<li><a [^>]*>([^<]*)<`).FindAllStringSubmatch(
+			s.find(`(?s)(<nav class="rail".*?</nav>)`), -1) {
 			all = append(all, strings.TrimSpace(m[1]))
 		}
 		return all
 	}
 	require.Equal(t, []string{"Writing", "Data", "DevOps", "Creative", "All tags", "Ann", "Bob"}, rail("/app"))
 	require.Equal(t, []string{"Data", "DevOps", "All tags", "Ann"}, rail("/app?q=terminal"))
-	require.Equal(t, []string{"Writing", "Data", "DevOps", "Creative", "All tags", "Bob"}, rail("/app?tag=creative"), "tags stay where they are")
-	ann.get("/app?tag=creative").has(`<li><a href="/app?tag=data" data-live rel="nofollow">Data</a>`, `<li><a href="/app" data-live rel="nofollow" aria-current="true">Creative`,
+	require.Equal(t, []string{"Writing", "Data", "DevOps", "Creative", "All tags", "Bob"},
+		rail("/app?tag=creative"), "tags stay where they are")
+	ann.get("/app?tag=creative").has(`<li><a href="/app?tag=data" data-live rel="nofollow">Data</a>`,
+		`<li><a href="/app" data-live rel="nofollow" aria-current="true">Creative`,
 		`href="/app?tag=creative%2Cwriting" data-live rel="nofollow"><span aria-hidden="true">+</span><span class="unseen">Add the tag</span> Writing`)
 }
 
@@ -584,12 +650,18 @@ func TestSearchWithASlip(t *testing.T) {
 	ann.write("Linux terminal", "A shell.", "public", "data")
 	_, err := w.db.CountTags(t.Context())
 	require.NoError(t, err)
-	ann.get("/app?q=linux+terminl").is(200).has(`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`, "Linux terminal", `href="/app?q=linux&#43;terminl&amp;verbatim=1"`)
+	ann.get("/app?q=linux+terminl").is(200).has(
+		`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`, "Linux terminal",
+		`href="/app?q=linux&#43;terminl&amp;verbatim=1"`)
 	ann.get("/app?q=make+a+linux+terminal").is(200).has("Linux terminal")
 	ann.get("/app?q=terminl&verbatim=1").is(200).has("No prompt has these words").lacks("Showing results for")
-	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
-	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks("Showing results for")
-	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`, "<mark>Linux</mark> <mark>terminal</mark>",
+	ann.get("/app?q=linux+terminal").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks(
+		"Showing results for")
+	ann.get("/app?q=linux+terminals").is(200).has("<mark>Linux</mark> <mark>terminal</mark>").lacks(
+		"Showing results for")
+	ann.get(`/app?q=%22linux%22+terminl+tag:data`).is(200).has(
+		`Showing results for <b dir="auto">terminal</b> in place of <span dir="auto">terminl</span>.`,
+		"<mark>Linux</mark> <mark>terminal</mark>",
 		`href="/app?q=%22linux%22&#43;terminl&#43;tag%3Adata&amp;verbatim=1"`)
 	ann.get(`/app?q=linux+%22terminl%22`).is(200).has("Take something away.").lacks("Showing results for")
 }
@@ -662,7 +734,8 @@ func TestStorageAway(t *testing.T) {
 		require.NotEmpty(t, s.header.Get("Retry-After"))
 	}
 	w.clock.Advance(time.Hour)
-	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost", "go back with your browser").lacks(`href="/app/prompts/new">Back`)
+	ann.post("/app/prompts/new", "title", "t", "text", "x", "visibility", "private").is(503).has("Nothing was lost",
+		"go back with your browser").lacks(`href="/app/prompts/new">Back`)
 }
 
 // TestInvisibleCharactersAreTold: the page of a prompt says that its text has characters that
@@ -675,5 +748,6 @@ func TestInvisibleCharactersAreTold(t *testing.T) {
 	w.as("Bob").get(page).has("This text has 2 characters that cannot be seen", `data-is="U+E0049 U+E0067"`)
 	plain := ann.write("Plain", "A family 👩\u200d👧.", "public")
 	w.as("Bob").get(plain).lacks("cannot be seen").lacks("data-is")
-	ann.post("/app/prompts/new", "title", "\u202etxt.exe", "text", "x", "visibility", "private").is(422).has("Remove the characters that no reader sees")
+	ann.post("/app/prompts/new", "title", "\u202etxt.exe", "text", "x", "visibility", "private").is(422).has(
+		"Remove the characters that no reader sees")
 }

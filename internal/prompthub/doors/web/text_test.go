@@ -28,7 +28,10 @@ func TestAge(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 12 << 20: "12 MiB", 1 << 30: "1 GiB"} {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB",
+		12 << 20: "12 MiB", 1 << 30: "1 GiB",
+	} {
 		require.Equal(t, want, size(n))
 	}
 }
@@ -73,9 +76,11 @@ func TestLinesBreakAsMeasured(t *testing.T) {
 		}
 		return lines
 	}
-	part := rapid.OneOf(rapid.StringMatching(`[A-Za-zäß.,'VAWT]{1,12}`), rapid.SampledFrom([]string{"", "W", "iiii", "\u0301", "…", strings.Repeat("W", 90), strings.Repeat("il", 200)}))
+	part := rapid.OneOf(rapid.StringMatching(`[A-Za-zäß.,'VAWT]{1,12}`),
+		rapid.SampledFrom([]string{"", "W", "iiii", "\u0301", "…", strings.Repeat("W", 90), strings.Repeat("il", 200)}))
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"), rapid.SampledFrom([]string{" ", " ", ""}).Draw(t, "between"))
+		text := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"),
+			rapid.SampledFrom([]string{" ", " ", ""}).Draw(t, "between"))
 		width, most := rapid.IntRange(1, 1100).Draw(t, "width"), rapid.IntRange(1, 9).Draw(t, "lines")
 		require.Equal(t, plain(text, width, most), breakLines(face, text, width, most))
 	})

@@ -60,7 +60,8 @@ type offer struct {
 // lost are words for members that formats cannot hold, if their names are not clear.
 var lost = map[string]string{
 	"kind": "whether it is a chat", "messages.role": "roles of messages", "messages.placeholder": "places for messages",
-	"variables.label": "labels of variables", "variables.type": "types of variables", "ownTags": "tags outside the catalog",
+	"variables.label": "labels of variables", "variables.type": "types of variables",
+	"ownTags": "tags outside the catalog",
 	"message": "why it was changed", "files": "its other files", "text": "the text as it is, letter by letter",
 }
 
@@ -189,7 +190,12 @@ func countIn(r *request, name string) int {
 // counts returns how many entries had each outcome, and of those that requests before were through
 // with, which the form says.
 func counts(r *request, items []transfer.Item) []counted {
-	all := []counted{{Outcome: transfer.Created}, {Outcome: transfer.Updated}, {Outcome: transfer.Unchanged}, {Outcome: transfer.Rejected}}
+	all := []counted{
+		{Outcome: transfer.Created},
+		{Outcome: transfer.Updated},
+		{Outcome: transfer.Unchanged},
+		{Outcome: transfer.Rejected},
+	}
 	for i := range all {
 		all[i].N = countIn(r, string(all[i].Outcome))
 		for _, item := range items {
@@ -259,7 +265,8 @@ func (p *importPage) remember(r *request) error {
 	p.Stay = countIn(r, "stay")
 	for _, item := range p.Report.Items {
 		changed := func(c transfer.Change) bool { return item.ID != "" && c.ID == item.ID }
-		if (item.Outcome == transfer.Created || item.Outcome == transfer.Updated) && !slices.ContainsFunc(p.Report.Made, changed) {
+		if (item.Outcome == transfer.Created || item.Outcome == transfer.Updated) &&
+			!slices.ContainsFunc(p.Report.Made, changed) {
 			p.Stay++
 		}
 	}
@@ -392,7 +399,8 @@ func (s *web) importFile(r *request) error {
 	if err != nil {
 		return err
 	}
-	if r.PostForm.Get("starter") != "" && !p.Report.More && !slices.ContainsFunc(p.Report.Items, func(i transfer.Item) bool { return i.Outcome == transfer.Rejected }) {
+	if r.PostForm.Get("starter") != "" && !p.Report.More &&
+		!slices.ContainsFunc(p.Report.Items, func(i transfer.Item) bool { return i.Outcome == transfer.Rejected }) {
 		goOn(r, Prefix+"?done=examples")
 		return nil
 	}
@@ -444,7 +452,8 @@ func (s *web) undoImport(r *request) error {
 		return err
 	}
 	p := undoing{
-		Deleted: countIn(r, "deleted") + u.Deleted, Restored: countIn(r, "restored") + u.Restored, Stay: countIn(r, "stay"),
+		Deleted: countIn(r, "deleted") + u.Deleted, Restored: countIn(r, "restored") + u.Restored,
+		Stay: countIn(r, "stay"),
 		Left: u.Left, Lefts: countIn(r, "lefts") + len(u.Left), Blocked: u.Blocked,
 	}
 	if told := lf(r.PostForm.Get("told")); told != "" {
@@ -490,7 +499,8 @@ func (p *importPage) read(r *request) ([]byte, error) {
 	if err := r.ParseMultipartForm(maxUpload); err != nil {
 		return nil, fault.Wrap(fault.Malformed, "the form cannot be read", err)
 	}
-	p.File, p.Update, p.Public = r.PostForm.Get("name"), r.PostForm.Get("update") != "", r.PostForm.Get("visibility") == string(prompt.Public)
+	p.File, p.Update, p.Public = r.PostForm.Get("name"), r.PostForm.Get("update") != "",
+		r.PostForm.Get("visibility") == string(prompt.Public)
 	if r.PostForm.Get("starter") != "" {
 		p.File, p.Public = transfer.StarterFile, true
 		return transfer.Starter(), nil

@@ -67,11 +67,17 @@ func (s *web) usesOf(r *request, endpoint string, open bool, k keys) uses {
 		Token:   !open,
 		Install: template.URL("vscode:mcp/install?" + url.QueryEscape(link)), //nolint:gosec // our own address, escaped
 		Items: []use{
-			{ID: "use-claude", Tab: "Claude Code", Name: "Claude Code", Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values, in quotes if they have spaces."},
+			{
+				ID: "use-claude", Tab: "Claude Code", Name: "Claude Code",
+				Text: "claude mcp add --transport http prompthub " + address + header, Hint: "Then type /prompthub in the chat, choose the prompt, and give its values, in quotes if they have spaces.",
+			},
 			{ID: "use-vscode", Tab: "VS Code", Name: "VS Code, in .vscode/mcp.json", Text: `{
   "servers": {"prompthub": {"type": "http", "url": "` + address + `"` + asking + `}}` + inputs + `
 }`, Hint: vscodeHint(open)},
-			{ID: "use-cursor", Tab: "Cursor", Name: "Cursor, in ~/.cursor/mcp.json", Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`},
+			{
+				ID: "use-cursor", Tab: "Cursor", Name: "Cursor, in ~/.cursor/mcp.json",
+				Text: `{"mcpServers": {"prompthub": {"url": "` + address + `"` + settings + `}}}`,
+			},
 		},
 	}
 }
@@ -113,17 +119,25 @@ func (s *web) usesOfPrompt(r *request, v library.View, fields []field, skilled b
 		}
 	}
 	if len(arguments) > 1 {
-		u.Items[0].Hint = "Then type /prompthub in the chat, choose the prompt, and give " + inOrder(arguments) + ", in this order, in quotes if they have spaces."
+		u.Items[0].Hint = "Then type /prompthub in the chat, choose the prompt, and give " + inOrder(arguments) +
+			", in this order, in quotes if they have spaces."
 	}
 	u.Items = append(u.Items,
-		use{ID: "use-cli", Tab: "Command line", Name: "Command line", Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")), Hint: "With PROMPTHUB_URL=" + origin},
-		use{ID: "use-curl", Tab: "Shell", Name: "Shell", Text: "curl " + header + getFlag(values) + origin + "/api/v1/prompts/" + string(v.ID) + "/text" + joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
+		use{
+			ID: "use-cli", Tab: "Command line", Name: "Command line",
+			Text: "prompthub get " + string(v.ID) + joinedBy(values, " \\\n  --var ", shellValue("")),
+			Hint: "With PROMPTHUB_URL=" + origin,
+		},
+		use{ID: "use-curl", Tab: "Shell", Name: "Shell", Text: "curl " + header + getFlag(values) + origin +
+			"/api/v1/prompts/" + string(v.ID) + "/text" +
+			joinedBy(values, " \\\n  --data-urlencode ", shellValue("var."))},
 	)
 	if open && skilled {
 		author := s.Service.AuthorKey(v.AuthorID)
 		u.Items = append(u.Items, skillUse(origin, author, " --skill "+v.Slug))
 		u.Items = append(u.Items, pluginUse(origin, "u/"+author, v.Slug)...)
-		u.Items = append(u.Items, gitUse(origin, "u/"+author+"/"+v.Slug, "Each version is a commit with a tag, each label a branch."))
+		u.Items = append(u.Items, gitUse(origin, "u/"+author+"/"+v.Slug,
+			"Each version is a commit with a tag, each label a branch."))
 	}
 	if mine {
 		u.Items = append(u.Items, sdkUses(origin, v.Slug, label, values, k)...)
@@ -240,14 +254,22 @@ func sdkUses(origin, slug, label string, values []value, k keys) []use {
 		object = nested(values)
 	}
 	return []use{
-		{ID: "use-python", Tab: "Python", Name: "Python, with the package langfuse", Hint: hint, Text: "from langfuse import Langfuse\n\n" +
-			`langfuse = Langfuse(host="` + origin + `/lf", public_key="` + k.ID + `", secret_key="` + k.secret() + `")` + "\n" +
-			`prompt = langfuse.get_prompt("` + slug + `", label="` + label + `")` + "\n" +
-			`text = prompt.compile(` + pythonArguments(values) + `)`},
-		{ID: "use-js", Tab: "JavaScript", Name: "JavaScript, with the package @langfuse/client", Hint: hint, Text: `import { LangfuseClient } from "@langfuse/client";` + "\n\n" +
-			`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "` + k.ID + `", secretKey: "` + k.secret() + `" });` + "\n" +
-			`const prompt = await langfuse.prompt.get("` + slug + `", { label: "` + label + `" });` + "\n" +
-			`const text = prompt.compile(` + object + `);`},
+		{
+			ID: "use-python", Tab: "Python", Name: "Python, with the package langfuse", Hint: hint,
+			Text: "from langfuse import Langfuse\n\n" +
+				`langfuse = Langfuse(host="` + origin + `/lf", public_key="` + k.ID +
+				`", secret_key="` + k.secret() + `")` + "\n" +
+				`prompt = langfuse.get_prompt("` + slug + `", label="` + label + `")` + "\n" +
+				`text = prompt.compile(` + pythonArguments(values) + `)`,
+		},
+		{
+			ID: "use-js", Tab: "JavaScript", Name: "JavaScript, with the package @langfuse/client", Hint: hint,
+			Text: `import { LangfuseClient } from "@langfuse/client";` + "\n\n" +
+				`const langfuse = new LangfuseClient({ baseUrl: "` + origin + `/lf", publicKey: "` + k.ID +
+				`", secretKey: "` + k.secret() + `" });` + "\n" +
+				`const prompt = await langfuse.prompt.get("` + slug + `", { label: "` + label + `" });` + "\n" +
+				`const text = prompt.compile(` + object + `);`,
+		},
 	}
 }
 
@@ -280,7 +302,8 @@ func microsoftUses(address, label string, values []value, token string) []use {
 		if i == 0 {
 			between = "?"
 		}
-		csharp.WriteString("\n    + " + quoted(between+"var."+url.QueryEscape(v.Name)+"=") + " + Uri.EscapeDataString(" + quoted(v.Text) + ")")
+		csharp.WriteString("\n    + " + quoted(between+"var."+url.QueryEscape(v.Name)+"=") +
+			" + Uri.EscapeDataString(" + quoted(v.Text) + ")")
 	}
 	text, query := address+"/text", ""
 	if len(values) > 0 {
@@ -294,7 +317,8 @@ func microsoftUses(address, label string, values []value, token string) []use {
 			Hint: "In Agent Framework for .NET: new ChatClientAgent(client, instructions: text).",
 		},
 		{
-			ID: "use-kernel", Tab: "Semantic Kernel", Name: "Python, with the package semantic-kernel", Text: "import urllib.request\n" +
+			ID: "use-kernel", Tab: "Semantic Kernel", Name: "Python, with the package semantic-kernel",
+			Text: "import urllib.request\n" +
 				"from semantic_kernel.functions import KernelArguments, KernelFunctionFromPrompt\n\n" +
 				`request = urllib.request.Request("` + export + `"` + headers + ")\n" +
 				"function = KernelFunctionFromPrompt.from_yaml(urllib.request.urlopen(request).read().decode())\n" +
@@ -302,7 +326,8 @@ func microsoftUses(address, label string, values []value, token string) []use {
 			Hint: "Then: await kernel.invoke(function, arguments). For .NET the same file is read by KernelFunctionYaml.FromPromptYaml(yaml, new HandlebarsPromptTemplateFactory()).",
 		},
 		{
-			ID: "use-agent", Tab: "Agent Framework", Name: "Python, with the package agent-framework", Text: "import urllib.parse, urllib.request\n" +
+			ID: "use-agent", Tab: "Agent Framework", Name: "Python, with the package agent-framework",
+			Text: "import urllib.parse, urllib.request\n" +
 				"from agent_framework import Agent\n\n" +
 				`request = urllib.request.Request("` + text + `"` + query + headers + ")\n" +
 				"text = urllib.request.urlopen(request).read().decode()\n" +
@@ -349,7 +374,10 @@ func (s *web) usesOfAuthor(r *request, handle string) uses {
 }
 
 func skillUse(origin, author, which string) use {
-	return use{ID: "use-skill", Tab: "Agent Skill", Name: "As an Agent Skill, for dozens of assistants", Text: "npx skills add " + origin + "/u/" + author + which}
+	return use{
+		ID: "use-skill", Tab: "Agent Skill", Name: "As an Agent Skill, for dozens of assistants",
+		Text: "npx skills add " + origin + "/u/" + author + which,
+	}
 }
 
 // pluginUse returns how Claude Code installs the skills of a shelf as plugins, or one of them. It
@@ -364,7 +392,8 @@ func pluginUse(origin, shelf, slug string) []use {
 	}
 	name := skill.MarketplaceName(parts...)
 	u := use{
-		ID: "use-plugin", Tab: "Plugin", Name: "As a plugin of Claude Code, which updates itself", Text: "claude plugin marketplace add " + origin + "/marketplace/" + shelf + "/marketplace.json",
+		ID: "use-plugin", Tab: "Plugin", Name: "As a plugin of Claude Code, which updates itself",
+		Text: "claude plugin marketplace add " + origin + "/marketplace/" + shelf + "/marketplace.json",
 		Hint: "Then: claude plugin install NAME@" + name,
 	}
 	if slug != "" {
@@ -376,7 +405,10 @@ func pluginUse(origin, shelf, slug string) []use {
 
 // gitUse returns how git clones a repository.
 func gitUse(origin, repository, hint string) use {
-	return use{ID: "use-git", Tab: "git", Name: "git", Text: "git clone " + origin + "/git/" + repository + ".git", Hint: hint}
+	return use{
+		ID: "use-git", Tab: "git", Name: "git", Text: "git clone " + origin + "/git/" + repository + ".git",
+		Hint: hint,
+	}
 }
 
 // gitHint is of a repository of many skills.
@@ -392,15 +424,20 @@ func (s *web) usesOfToken(r *request, k keys, assistants bool) uses {
 	}
 	u.Items = append([]use{
 		{
-			ID: "use-env", Tab: "Shell", Name: "Command line, curl and docs", Hint: "prompthub reads the first two. The commands of the documentation read the others.",
-			Text: "export PROMPTHUB_URL=" + origin + " PROMPTHUB_TOKEN=" + k.Token + "\nexport URL=" + origin + " TOKEN=" + k.Token + " TOKEN_ID=" + k.ID,
+			ID: "use-env", Tab: "Shell", Name: "Command line, curl and docs",
+			Hint: "prompthub reads the first two. The commands of the documentation read the others.",
+			Text: "export PROMPTHUB_URL=" + origin + " PROMPTHUB_TOKEN=" + k.Token + "\nexport URL=" + origin +
+				" TOKEN=" + k.Token + " TOKEN_ID=" + k.ID,
 		},
 		{
-			ID: "use-langfuse", Tab: "Langfuse", Name: "Langfuse, in every language", Hint: "The client of a program that has these needs no arguments.",
-			Text: "export LANGFUSE_BASE_URL=" + origin + "/lf LANGFUSE_HOST=" + origin + "/lf\nexport LANGFUSE_PUBLIC_KEY=" + k.ID + "\nexport LANGFUSE_SECRET_KEY=" + k.Token,
+			ID: "use-langfuse", Tab: "Langfuse", Name: "Langfuse, in every language",
+			Hint: "The client of a program that has these needs no arguments.",
+			Text: "export LANGFUSE_BASE_URL=" + origin + "/lf LANGFUSE_HOST=" + origin +
+				"/lf\nexport LANGFUSE_PUBLIC_KEY=" + k.ID + "\nexport LANGFUSE_SECRET_KEY=" + k.Token,
 		},
 		{
-			ID: "use-langsmith", Tab: "LangSmith", Name: "LangSmith and LangChain", Hint: "Then: Client().pull_prompt(\"NAME\").",
+			ID: "use-langsmith", Tab: "LangSmith", Name: "LangSmith and LangChain",
+			Hint: "Then: Client().pull_prompt(\"NAME\").",
 			Text: "export LANGSMITH_ENDPOINT=" + origin + "/ls\nexport LANGSMITH_API_KEY=" + k.Token,
 		},
 	}, u.Items...)

@@ -105,7 +105,10 @@ func (s *web) history(r *request) error {
 	}
 	chips := chipsOf(p.Address, h.Labels)
 	for i, item := range h.Items {
-		e := edition{Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before, By: people[item.By], Candidates: p.candidates(p.Address, item.Number, h.Labels)}
+		e := edition{
+			Version: item, Chips: on(chips, item.Number), Latest: item.Number == h.Latest, Before: h.Before,
+			By: people[item.By], Candidates: p.candidates(p.Address, item.Number, h.Labels),
+		}
 		if item.Recall != nil {
 			e.Recalled, e.Candidates = &recalled{*item.Recall, people[item.Recall.By]}, nil
 		}
@@ -149,12 +152,14 @@ func (s *web) version(r *request) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Service.GetVersion(r.Context(), r.who, id, library.WantedVersion{Number: n, Labels: true, History: true})
+	v, err := s.Service.GetVersion(r.Context(), r.who, id,
+		library.WantedVersion{Number: n, Labels: true, History: true})
 	if err != nil {
 		return err
 	}
 	p := versionPage{View: v, Prompt: addressOf(id)}
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r,
+		owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	by, recall := []prompt.UserID{v.ShownVersion.By}, v.ShownVersion.Recall
@@ -290,7 +295,8 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 	}
 	p.Title = v.Title
 	p.Chips, p.Latest = chipsOf(p.Address, v.Labels), v.Latest
-	if p.holding, err = s.holdingOf(r, owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
+	if p.holding, err = s.holdingOf(r,
+		owned{v.AuthorID, v.Names(), v.Visibility, v.IsOwn() && !v.Deleted(), v.Open}); err != nil {
 		return err
 	}
 	if n := versionNumber(p.SentOn); p.Wrong != "" && n > 0 {
@@ -307,7 +313,9 @@ func (s *web) showLabels(r *request, status int, p labelsPage) error {
 		}
 		// The rest to undo may lie before the newest steps; to look for it would cost as much as undoing
 		// it.
-		p.Undo = p.Publish && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool { return m.Undone.At.IsZero() }))
+		p.Undo = p.Publish && (h.Next != "" || slices.ContainsFunc(h.Items, func(m prompt.Move) bool {
+			return m.Undone.At.IsZero()
+		}))
 		if h.Next != "" {
 			p.More = address(p.Address+"/labels", url.Values{"label": {p.Label}, "cursor": {h.Next}})
 		}
@@ -382,7 +390,8 @@ func (s *web) undoLabel(r *request) error {
 	label := r.PostForm.Get("label")
 	err = s.Service.UndoLabel(r.Context(), r.who, id, label, "")
 	if fault.Of(err) == fault.Conflict {
-		return s.showLabels(r, http.StatusConflict, labelsPage{Address: addressOf(id), Label: label, Wrong: reason(err)})
+		return s.showLabels(r, http.StatusConflict,
+			labelsPage{Address: addressOf(id), Label: label, Wrong: reason(err)})
 	}
 	if err == nil && r.PostForm.Has("back") {
 		goOn(r, addressOf(id)+"?done=unreleased")

@@ -21,7 +21,8 @@ import (
 func (p person) edit(page, text, visibility string) {
 	p.w.t.Helper()
 	form := p.get(page + "/edit").is(200)
-	p.post(page+"/edit", "title", form.find(`id="title" name="title" value="([^"]*)"`), "text", text, "visibility", visibility,
+	p.post(page+"/edit", "title", form.find(`id="title" name="title" value="([^"]*)"`), "text",
+		text, "visibility", visibility,
 		"revision", form.find(`name="revision" value="(\d+)"`)).to(page)
 }
 
@@ -34,18 +35,25 @@ func TestVersions(t *testing.T) {
 	ann.edit(page, "Read the code.\nName *three* <b>risks</b>.", "public")
 
 	ann.get(page).is(200).has(`<a href="`+page+`/versions">Version 3</a>`, "Labels</a>")
-	ann.get(page+"/versions").is(200).has("<title>Versions of Review", `dir="auto">Review</a></p>`, "Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>", page+"/compare?from=2&amp;to=3", "Compare",
-		`dir="auto">Ann</a> <time`, `action="`+page+`/versions/1/restore"><button`, `for="label3"`).lacks("versions/3/restore")
-	ann.get(page+"/versions/1").is(200).has("Secret start", "Restore version 1", "Delete version 1", "Compare with version 3, the latest")
+	ann.get(page+"/versions").is(200).has("<title>Versions of Review", `dir="auto">Review</a></p>`,
+		"Version 3</a> <span class=\"badge\">latest</span>", "Version 1</a>",
+		page+"/compare?from=2&amp;to=3", "Compare",
+		`dir="auto">Ann</a> <time`, `action="`+page+`/versions/1/restore"><button`,
+		`for="label3"`).lacks("versions/3/restore")
+	ann.get(page+"/versions/1").is(200).has("Secret start", "Restore version 1", "Delete version 1",
+		"Compare with version 3, the latest")
 	ann.get(page + "/versions/2").has("<em>two</em>")
-	ann.get(page+"/compare?from=2&to=3").is(200).has(`<span class="unseen">removed</span></td><td dir="auto">Name *<del>two</del>* risks.</td></tr>`,
+	ann.get(page+"/compare?from=2&to=3").is(200).has(
+		`<span class="unseen">removed</span></td><td dir="auto">Name *<del>two</del>* risks.</td></tr>`,
 		`<span class="unseen">added</span></td><td dir="auto">Name *<ins>three</ins>* <ins>&lt;b&gt;</ins>risks<ins>&lt;/b&gt;</ins>.</td></tr>`, `<tr><td></td><td dir="auto">Read the code.</td></tr>`)
 	ann.get(page+"/compare").is(200).has("<title>Version 2 and 3", "compare?from=3&amp;to=2")
 	ann.get(page+"/compare?from=2&to=3&view=split").is(200).has(
-		"<td dir=\"auto\">Read the code.</td>", `<td dir="auto">Name *<del>two</del>* risks.</td><td dir="auto">Name *<ins>three</ins>*`)
+		"<td dir=\"auto\">Read the code.</td>",
+		`<td dir="auto">Name *<del>two</del>* risks.</td><td dir="auto">Name *<ins>three</ins>*`)
 	long := ann.write("Long", strings.Repeat("Line\n", 20)+"first", "public")
 	ann.edit(long, "New\n"+strings.Repeat("Line\n", 20)+"last", "public")
-	ann.get(long+"/compare?from=1&to=2&view=split").has(`<tr><td dir="auto" class="none"></td><td dir="auto"><ins>New</ins></td></tr>`, "14 lines are the same",
+	ann.get(long+"/compare?from=1&to=2&view=split").has(
+		`<tr><td dir="auto" class="none"></td><td dir="auto"><ins>New</ins></td></tr>`, "14 lines are the same",
 		`<tr><td dir="auto"><del>first</del></td><td dir="auto"><ins>last</ins></td></tr>`)
 	ann.edit(long, "New\n"+strings.Repeat("Line\n", 20)+"last\n\nand more", "public")
 	ann.get(long+"/compare?from=2&to=3&view=split").has(`<td dir="auto">last</td><td dir="auto">last</td></tr>`,
@@ -53,20 +61,29 @@ func TestVersions(t *testing.T) {
 	ann.get(page + "/compare?from=3&to=3").has("one and the same version")
 
 	t.Run("what was private stays so", func(*testing.T) {
-		bob.get(page+"/versions").is(200).has("Version 3").has(`dir="auto">Ann</a> <time`).lacks("Version 2<", "Version 1<", "Compare</button>", "Restore", "Set label")
+		bob.get(page+"/versions").is(200).has("Version 3").has(`dir="auto">Ann</a> <time`).lacks("Version 2<",
+			"Version 1<", "Compare</button>", "Restore", "Set label")
 		bob.get(page+"/versions/3").is(200).lacks("Restore", "Delete", "Put on this version")
-		for _, path := range []string{"/versions/1", "/versions/2", "/versions/9", "/versions/0", "/versions/x", "/versions/99999999999999999999", "/compare?from=2&to=3", "/compare?from=3", "/compare?from=3&to=-1"} {
+		for _, path := range []string{
+			"/versions/1", "/versions/2", "/versions/9", "/versions/0", "/versions/x",
+			"/versions/99999999999999999999", "/compare?from=2&to=3", "/compare?from=3", "/compare?from=3&to=-1",
+		} {
 			bob.get(page + path).is(404).has("no such version").lacks("Secret")
 		}
-		for _, form := range []string{"/versions/3/restore", "/versions/3/delete", "/labels", "/labels/remove", "/labels/undo"} {
+		for _, form := range []string{
+			"/versions/3/restore", "/versions/3/delete", "/labels",
+			"/labels/remove", "/labels/undo",
+		} {
 			bob.post(page+form, "label", "production", "version", "3").is(403)
 		}
 		bob.post(page + "/versions/1/restore").is(404).lacks("Secret")
 	})
 	t.Run("restore and delete", func(*testing.T) {
-		ann.get(ann.post(page+"/versions/2/restore").to(page+"?done=version")).has("<em>two</em>", ">Version 4</a>", "The prompt has the content of that version now")
+		ann.get(ann.post(page+"/versions/2/restore").to(page+"?done=version")).has("<em>two</em>", ">Version 4</a>",
+			"The prompt has the content of that version now")
 		for _, same := range []string{"2", "4"} {
-			ann.get(ann.post(page+"/versions/"+same+"/restore").to(page+"?done=same")).has(">Version 4</a>", "no new version was needed")
+			ann.get(ann.post(page+"/versions/"+same+"/restore").to(page+"?done=same")).has(
+				">Version 4</a>", "no new version was needed")
 		}
 		ann.get(page + "/versions/4").has("Restores version 2")
 		ann.post(page + "/versions/1/delete").to(page + "/versions?done=version-deleted")
@@ -82,7 +99,8 @@ func TestVersions(t *testing.T) {
 		ann.post(many + "/versions/3/delete").to(many + "/versions?done=version-deleted")
 		last := ann.get(many + "/versions").is(200).has("Version 4</a>").lacks("Version 2</a>").has("from=2&amp;to=4")
 		ann.get(html.UnescapeString(last.find(`href="([^"]*from=2&amp;to=4)"`))).is(200)
-		ann.get(html.UnescapeString(last.find(`rel="next" href="([^"]*)"`))).is(200).has("from=1&amp;to=2").lacks("to=1\"")
+		ann.get(html.UnescapeString(last.find(`rel="next" href="([^"]*)"`))).is(200).has(
+			"from=1&amp;to=2").lacks("to=1\"")
 	})
 	hidden := ann.write("Hidden", "text", "private")
 	for _, path := range []string{"/versions", "/versions/1", "/compare?from=1&to=1", "/labels", "/labels?label=x"} {
@@ -100,7 +118,8 @@ func TestReleaseThatRefuses(t *testing.T) {
 	ann.edit(page, "{{service}} {{who}} {{where}}", "public")
 	ann.get(page).has(`Version 2 no longer takes <b dir="auto">when</b>: a program that sends them is refused once it is released.`)
 	ann.edit(page, "{{service}} {{when}} {{who}} {{where}}", "public")
-	ann.get(page).has("Release version 3", `>live: <span class="wide">version </span>1</a>`, `/compare?from=1&amp;to=3"`).lacks("no longer takes")
+	ann.get(page).has("Release version 3", `>live: <span class="wide">version </span>1</a>`,
+		`/compare?from=1&amp;to=3"`).lacks("no longer takes")
 }
 
 func TestLabels(t *testing.T) {
@@ -118,7 +137,8 @@ func TestLabels(t *testing.T) {
 	label("", "label", "production", "version", "2").to(page)
 	label("", "label", "v1.0_beta-2", "version", "1").to(page)
 	for _, who := range []person{ann, bob} {
-		who.get(page).has(`title="The label production is on version 2">production → version 2</a>`, "v1.0_beta-2 → version 1</a>")
+		who.get(page).has(`title="The label production is on version 2">production → version 2</a>`,
+			"v1.0_beta-2 → version 1</a>")
 		who.get(page+"/versions").has(`>production</a>`, `>v1.0_beta-2</a>`)
 		who.get(page + "/versions/1").has(`>v1.0_beta-2</a>`).lacks(`>production</a>`)
 		who.get(history).has("Put on version 1", "Moved from version 1 to version 2")
@@ -126,11 +146,14 @@ func TestLabels(t *testing.T) {
 	bob.get(history).lacks("Undo", "Remove", ">Set<")
 	ann.get(page).lacks("programs get")
 	label("/undo", "label", "production").to(page)
-	bob.get(page).has(`Version 2</a>, <a href="` + history + `" title="The label production is on version 1">programs get version 1</a>`).lacks("Release version")
-	ann.get(page).has(`<a class="state live" href="`+history+`"`, `>live: <span class="wide">version </span>1</a>`, `>draft: <span class="wide">version </span>2</a>`).lacks("programs get version 1")
+	bob.get(page).has(`Version 2</a>, <a href="` + history +
+		`" title="The label production is on version 1">programs get version 1</a>`).lacks("Release version")
+	ann.get(page).has(`<a class="state live" href="`+history+`"`, `>live: <span class="wide">version </span>1</a>`,
+		`>draft: <span class="wide">version </span>2</a>`).lacks("programs get version 1")
 	released := label("", "label", "production", "version", "2", "back", page).to(page)
 	require.Equal(t, page+"?done=released", released)
-	ann.get(released).has(`>live: <span class="wide">version </span>2</a>`, `action="`+page+`/labels/undo"`).lacks(">draft:", "Release version")
+	ann.get(released).has(`>live: <span class="wide">version </span>2</a>`,
+		`action="`+page+`/labels/undo"`).lacks(">draft:", "Release version")
 	require.Equal(t, page+"?done=unreleased", label("/undo", "label", "production", "back", page).to(page))
 	ann.get(page).has(`>live: <span class="wide">version </span>1</a>`, "Release version 2")
 	bob.get(released).lacks("Undo")
@@ -141,7 +164,8 @@ func TestLabels(t *testing.T) {
 	ann.get(history).has("Taken away from version 1").lacks("production</a> <a")
 	label("/undo", "label", "production").to(page)
 	ann.get(page).has("production → version 1")
-	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {}) // lists follow labels by a message
+	// lists follow labels by a message
+	_, err := w.db.Reindex(t.Context(), false, func(promptdb.Difference) {}, func(int) {})
 	require.NoError(t, err)
 	ann.get("/app/mine").has(">live: 1</span>", ">draft: 2</span>")
 	bob.get("/app").lacks("live: 1", "draft: 2")
@@ -176,21 +200,33 @@ func TestChat(t *testing.T) {
 	w := newWorld(t)
 	ann := w.as("Ann")
 	chat := prompt.Draft{
-		Title: "Reviewer", Kind: prompt.KindChat, Visibility: prompt.Private, Name: "team/reviewer", Description: "Reviews code.",
-		Messages:  []prompt.Message{{Role: "system", Content: "You are **{{who:an expert}}**."}, {Placeholder: "history"}, {Role: "user", Content: "Review:\n{{code}}"}},
-		Variables: []prompt.Variable{{Name: "code", Label: "The code", Type: prompt.Multiline, Required: true, Description: "A <file>"}},
+		Title: "Reviewer", Kind: prompt.KindChat, Visibility: prompt.Private, Name: "team/reviewer",
+		Description: "Reviews code.",
+		Messages: []prompt.Message{
+			{Role: "system", Content: "You are **{{who:an expert}}**."},
+			{Placeholder: "history"},
+			{Role: "user", Content: "Review:\n{{code}}"},
+		},
+		Variables: []prompt.Variable{
+			{Name: "code", Label: "The code", Type: prompt.Multiline, Required: true, Description: "A <file>"},
+		},
 	}
 	v, _, err := w.service.Create(t.Context(), auth.User{ID: "Ann", Name: "Ann"}, chat, "")
 	require.NoError(t, err)
 	page := "/app/prompts/" + string(v.ID)
-	ann.get(page).is(200).has("Reviews code.", "team/reviewer</code>", `<h3 class="role">system</h3>`, `<strong><mark data-v="1">an expert</mark></strong>`,
-		"Messages called <code>history</code>", `data-role="user"`, `<mark data-v="0" class="open">{{code}}</mark>`, `<textarea id="v0"`, `>The code</label>`, `aria-describedby="d0"`, "A &lt;file&gt;")
+	ann.get(page).is(200).has("Reviews code.", "team/reviewer</code>", `<h3 class="role">system</h3>`,
+		`<strong><mark data-v="1">an expert</mark></strong>`,
+		"Messages called <code>history</code>", `data-role="user"`, `<mark data-v="0" class="open">{{code}}</mark>`,
+		`<textarea id="v0"`, `>The code</label>`, `aria-describedby="d0"`, "A &lt;file&gt;")
 	ann.post(page+"/fill", "v0", "x := 1\r\n").is(200).has("<mark data-v=\"0\">x := 1\n</mark>")
 	messages := append([]prompt.Message(nil), chat.Messages...)
 	messages[0].Content = "You are {{who:a reader}}."
-	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, func(d *prompt.Draft) { d.Messages, d.Variables = messages, nil })
+	_, err = w.service.Patch(t.Context(), auth.User{ID: "Ann"}, v.ID, library.Match{Any: true}, func(d *prompt.Draft) {
+		d.Messages, d.Variables = messages, nil
+	})
 	require.NoError(t, err)
-	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an expert</del>", "who:<ins>a reader</ins>", "<h2>Variables</h2>")
+	ann.get(page+"/compare?from=1&to=2").is(200).has("system:", "<del>", "who:<del>an expert</del>",
+		"who:<ins>a reader</ins>", "<h2>Variables</h2>")
 }
 
 // TestHostileVersions compares texts that make much of little: no page is longer than eight times
@@ -201,7 +237,8 @@ func TestHostileVersions(t *testing.T) {
 	ann := w.as("Ann")
 	const size = prompt.LimitMaxText
 	texts := []string{
-		strings.Repeat("\n", size-1) + "x", strings.Repeat("x\n", size/2), strings.Repeat("&", size), strings.Repeat("a\nb\n", size/4),
+		strings.Repeat("\n", size-1) + "x", strings.Repeat("x\n", size/2), strings.Repeat("&", size),
+		strings.Repeat("a\nb\n", size/4),
 		strings.Repeat("a b ", size/4), strings.Repeat("x\ny\n&\n", size/6), strings.Repeat("\"", size),
 	}
 	page := ann.write("Hostile", "text", "public")
@@ -231,17 +268,20 @@ func TestRecallPage(t *testing.T) {
 	bob.post(two+"/recall", "reason", "x").is(403)
 	ann.post(two+"/recall", "reason", " ").is(422)
 	ann.get(ann.post(two+"/recall", "reason", "It <b>lies</b>").to(two+"?done=recalled")).is(200).has(
-		"The version is recalled", "It &lt;b&gt;lies&lt;/b&gt;", `action="`+two+`/reinstate"`).lacks("Put on this version", "Recall version")
+		"The version is recalled", "It &lt;b&gt;lies&lt;/b&gt;", `action="`+two+`/reinstate"`).lacks(
+		"Put on this version", "Recall version")
 	ann.get(page+"/versions").has(`<span class="badge">recalled</span>`, "lies", `for="label1"`).lacks(`for="label2"`)
 	bob.get(two).is(200).has("Recalled", "lies", "Two")
-	ann.get(page).is(200).has("Version 2 was recalled: programs and assistants get version 1.", "live: <span class=\"wide\">version </span>1<").lacks("Release version 2", "draft:")
+	ann.get(page).is(200).has("Version 2 was recalled: programs and assistants get version 1.",
+		"live: <span class=\"wide\">version </span>1<").lacks("Release version 2", "draft:")
 	bob.get(page).is(200).has("Version 2 was recalled", "programs get version 1")
 
 	ann.post(page+"/versions/1/recall", "reason", "Old").to(page + "/versions/1?done=recalled")
 	ann.get(page).has("programs and assistants get none", "live: nothing")
 
 	bob.post(two + "/reinstate").is(403)
-	ann.get(ann.post(two+"/reinstate").to(two+"?done=reinstated")).is(200).has("The recall is taken back", "Put on this version").lacks("lies")
+	ann.get(ann.post(two+"/reinstate").to(two+"?done=reinstated")).is(200).has("The recall is taken back",
+		"Put on this version").lacks("lies")
 	ann.get(page).lacks("was recalled")
 }
 
@@ -251,7 +291,13 @@ func TestFilesAfterRecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	skill := func(text string) []library.SentFile {
-		return []library.SentFile{{Path: "SKILL.md", Bytes: []byte("---\nname: pdf\ndescription: Fills forms.\n---\n" + text + "\n")}, {Path: "a.sh", Bytes: []byte(text)}}
+		return []library.SentFile{
+			{
+				Path:  "SKILL.md",
+				Bytes: []byte("---\nname: pdf\ndescription: Fills forms.\n---\n" + text + "\n"),
+			},
+			{Path: "a.sh", Bytes: []byte(text)},
+		}
 	}
 	page := w.writeFiles("public", skill("Number one"))
 	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
@@ -259,7 +305,8 @@ func TestFilesAfterRecall(t *testing.T) {
 	release := func(n int64) { require.NoError(t, w.service.SetLabel(t.Context(), owner, id, prompt.Production, n)) }
 	release(1)
 	for _, text := range []string{"Number two", "Number three"} {
-		_, err := w.service.PatchWithFiles(t.Context(), owner, id, library.Match{Any: true}, skill(text), func(*prompt.Draft) {})
+		_, err := w.service.PatchWithFiles(t.Context(), owner, id, library.Match{Any: true},
+			skill(text), func(*prompt.Draft) {})
 		require.NoError(t, err)
 	}
 	zipOf := func(who person, query string) string {
@@ -304,9 +351,11 @@ func TestWhoFetchesPage(t *testing.T) {
 	ann.get(page+"/versions").has("Who fetches", "No access token fetched this prompt")
 	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
 	owner := auth.User{ID: "Ann", Name: "Ann"}
-	ci, _, err := w.service.CreateToken(t.Context(), owner, library.TokenDraft{Name: "<CI>", Scopes: []string{auth.ScopeRead}})
+	ci, _, err := w.service.CreateToken(t.Context(), owner,
+		library.TokenDraft{Name: "<CI>", Scopes: []string{auth.ScopeRead}})
 	require.NoError(t, err)
-	other, _, err := w.service.CreateToken(t.Context(), auth.User{ID: "Bob", Name: "Bob"}, library.TokenDraft{Name: "Secret name", Scopes: []string{auth.ScopeRead}})
+	other, _, err := w.service.CreateToken(t.Context(), auth.User{ID: "Bob", Name: "Bob"},
+		library.TokenDraft{Name: "Secret name", Scopes: []string{auth.ScopeRead}})
 	require.NoError(t, err)
 	old, err := w.service.GetVersion(t.Context(), owner, id, library.WantedVersion{Number: 1})
 	require.NoError(t, err)
@@ -315,7 +364,8 @@ func TestWhoFetchesPage(t *testing.T) {
 	w.service.FetchedBy(t.Context(), ci.ID, old)
 	w.service.FetchedBy(t.Context(), other.ID, now)
 	w.service.FetchedBy(t.Context(), "", now)
-	ann.get(page+"/versions").is(200).has("1 of 2 tokens still fetches version 1", "&lt;CI&gt;", "1 of 2 tokens fetches version 2", "without a token fetched it 1 time").lacks("Secret name")
+	ann.get(page+"/versions").is(200).has("1 of 2 tokens still fetches version 1", "&lt;CI&gt;",
+		"1 of 2 tokens fetches version 2", "without a token fetched it 1 time").lacks("Secret name")
 	bob.get(page + "/versions").is(200).lacks("Who fetches")
 }
 
@@ -331,7 +381,8 @@ func TestWhoFetchesAfterRecall(t *testing.T) {
 	id, _ := prompt.ParseID(strings.TrimPrefix(page, "/app/prompts/"))
 	owner := auth.User{ID: "Ann", Name: "Ann"}
 	for i, name := range []string{"a", "b", "c"} {
-		token, _, err := w.service.CreateToken(t.Context(), owner, library.TokenDraft{Name: name, Scopes: []string{auth.ScopeRead}})
+		token, _, err := w.service.CreateToken(t.Context(), owner,
+			library.TokenDraft{Name: name, Scopes: []string{auth.ScopeRead}})
 		require.NoError(t, err)
 		v, err := w.service.GetVersion(t.Context(), owner, id, library.WantedVersion{Number: int64(i + 1)})
 		require.NoError(t, err)
@@ -344,7 +395,8 @@ func TestWhoFetchesAfterRecall(t *testing.T) {
 			shown.has(strings.Replace("1 of 3 tokens "+how, "#", strconv.Itoa(i+1)+", ", 1))
 		}
 	}
-	const has, still, recalled = "fetches version #<time", "still fetches version #<time", "still fetches version #which was recalled, <time"
+	const has, still, recalled = "fetches version #<time", "still fetches version #<time",
+		"still fetches version #which was recalled, <time"
 	release := func(n int64) { require.NoError(t, w.service.SetLabel(t.Context(), owner, id, prompt.Production, n)) }
 	recall := func(n int64) { require.NoError(t, w.service.Recall(t.Context(), owner, id, n, "Bad")) }
 	told(still, still, has) // without the label, the latest

@@ -122,7 +122,8 @@ func New(c Config) http.Handler {
 	s := build(c)
 	watch := httpjson.Observer{Log: c.Log, Now: c.Now, Telemetry: c.Telemetry}
 	return pages.Handler(s.mux, watch, func(w http.ResponseWriter, r *http.Request) {
-		s.fail(&request{Request: r, w: w}, fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
+		s.fail(&request{Request: r, w: w},
+			fault.New(fault.Forbidden, "this form was sent from another site; open the page here and try again"))
 	})
 }
 
@@ -249,7 +250,9 @@ func (s *web) admit(w http.ResponseWriter, r *http.Request, a access) (auth.User
 	if err == nil {
 		err = s.mayUse(who, a)
 	}
-	if err == nil && a != anyone { // those pages show no key of an author, are there without the storage, and sign a user out who was moved
+	// those pages show no key of an author, are there without the storage, and sign a user out who
+	// was moved
+	if err == nil && a != anyone {
 		if who, err = s.Service.AsAccount(r.Context(), who); err == nil {
 			err = s.Service.LearnAuthorKeys(r.Context())
 		}

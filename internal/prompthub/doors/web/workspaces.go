@@ -100,7 +100,10 @@ func (s *web) showWorkspaces(r *request, wrong error) error {
 
 // sentProfile returns what a form says of a workspace.
 func sentProfile(r *request) prompt.Profile {
-	return prompt.Profile{Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"), About: lf(r.PostForm.Get("about"))}
+	return prompt.Profile{
+		Handle: r.PostForm.Get("handle"), Name: r.PostForm.Get("name"),
+		About: lf(r.PostForm.Get("about")),
+	}
 }
 
 func (s *web) createWorkspace(r *request) error {
@@ -164,11 +167,13 @@ func (s *web) workspace(r *request) error {
 	}
 	p.Empty = map[string]string{
 		"": "This workspace has no prompt yet.", "public": "It shows no prompt to others yet.",
-		"private": "It has no private prompts.", "deleted": "Nothing is deleted. What is deleted can be restored here for 30 days.",
+		"private": "It has no private prompts.",
+		"deleted": "Nothing is deleted. What is deleted can be restored here for 30 days.",
 	}[v.get("show")]
 	switch {
 	case p.Query != "":
-		p.Empty, p.Instead = "None of its prompts matches.", choice{Name: "All prompts of the workspace", Link: v.with("q", "")}
+		p.Empty, p.Instead = "None of its prompts matches.",
+			choice{Name: "All prompts of the workspace", Link: v.with("q", "")}
 	case v.get("show") != "deleted" && w.May(prompt.Private).Edit:
 		p.Instead = choice{Name: "New prompt", Link: p.New()}
 	}
@@ -304,9 +309,13 @@ func (s *web) showMembersWith(r *request, invites invitesPart, wrong error) erro
 	}
 	me := s.Service.AuthorKey(library.IDOf(r.who))
 	for _, m := range list {
-		row := memberRow{Member: m, Who: m.Name, Me: m.Kind == prompt.Person && m.Name == me, Roles: roleChoices(m.Role)}
+		row := memberRow{
+			Member: m, Who: m.Name, Me: m.Kind == prompt.Person && m.Name == me,
+			Roles: roleChoices(m.Role),
+		}
 		if m.Kind == prompt.Person {
-			row.Who, row.Link = cmp.Or(m.Profile.Name, m.Profile.Handle, "a person"), Prefix+"/u/"+cmp.Or(m.Profile.Handle, m.Name)
+			row.Who, row.Link = cmp.Or(m.Profile.Name, m.Profile.Handle, "a person"),
+				Prefix+"/u/"+cmp.Or(m.Profile.Handle, m.Name)
 		}
 		p.Members = append(p.Members, row)
 	}

@@ -26,7 +26,8 @@ func newBilling(t *testing.T) billing {
 	}
 	b.root.post("/app/w", "handle", "billing", "name", "Billing").to("/app/w/billing?done=workspace")
 	for handle, role := range map[string]string{"pam": "publisher", "art": "author", "rea": "reader"} {
-		b.root.post("/app/w/billing/members", "principal", handle, "role", role).to("/app/w/billing/members?done=member")
+		b.root.post("/app/w/billing/members", "principal", handle, "role", role).to(
+			"/app/w/billing/members?done=member")
 	}
 	return b
 }
@@ -35,7 +36,8 @@ func newBilling(t *testing.T) billing {
 func (b billing) put(p person, title, text, visibility string) string {
 	b.t.Helper()
 	b.clock.Advance(time.Second)
-	to := p.post("/app/prompts/new", "owner", "billing", "title", title, "text", text, "visibility", visibility).to("/app/prompts/")
+	to := p.post("/app/prompts/new", "owner", "billing", "title", title, "text", text, "visibility",
+		visibility).to("/app/prompts/")
 	page, _, _ := strings.Cut(to, "?")
 	return page
 }
@@ -46,12 +48,17 @@ func TestMakeWorkspace(t *testing.T) {
 	ann := w.as("Ann")
 	ann.get("/app").has(`href="/app/w">Workspaces</a>`)
 	w.nobody().get("/app/signin").lacks("Workspaces")
-	ann.get("/app/w").is(200).has("You are no member of a workspace yet.", `action="/app/w"`, `your handle: <code>ann</code>`)
-	ann.post("/app/w", "name", "Billing <x>", "handle", "Not One").is(422).has(`id="handle-wrong"`, `value="Not One"`, `value="Billing &lt;x&gt;"`)
+	ann.get("/app/w").is(200).has("You are no member of a workspace yet.", `action="/app/w"`,
+		`your handle: <code>ann</code>`)
+	ann.post("/app/w", "name", "Billing <x>", "handle", "Not One").is(422).has(`id="handle-wrong"`,
+		`value="Not One"`, `value="Billing &lt;x&gt;"`)
 	ann.post("/app/w", "name", "Billing").is(422).has("Choose a handle")
-	ann.post("/app/w", "name", "Billing", "handle", "billing", "about", "Of the\r\nteam").to("/app/w/billing?done=workspace")
-	ann.get("/app/w/billing?done=workspace").is(200).has("The workspace is there.", "You are an administrator.", "Of the\nteam", "This workspace has no prompt yet.", `href="/app/prompts/new?owner=billing"`)
-	list := ann.get("/app/w").is(200).has(`href="/app/w/billing"`, `<span class="badge">administrator</span>`, `your handle: <code>ann</code>`)
+	ann.post("/app/w", "name", "Billing", "handle", "billing", "about", "Of the\r\nteam").to(
+		"/app/w/billing?done=workspace")
+	ann.get("/app/w/billing?done=workspace").is(200).has("The workspace is there.", "You are an administrator.",
+		"Of the\nteam", "This workspace has no prompt yet.", `href="/app/prompts/new?owner=billing"`)
+	list := ann.get("/app/w").is(200).has(`href="/app/w/billing"`, `<span class="badge">administrator</span>`,
+		`your handle: <code>ann</code>`)
 	list.lacks("You are no member")
 	w.as("Bob").post("/app/w", "handle", "billing").is(422).has("somebody has this one")
 	w.nobody().get("/app/w").is(401)
@@ -66,12 +73,14 @@ func TestCopyOnPages(t *testing.T) {
 	const list, copies = "/app/w/billing", "/app/w/billing/copies"
 	b.rea.get(list).lacks(`action="/app/w/billing/copies"`)
 	b.art.get(list).has(`action="/app/w/billing/copies"`)
-	b.art.get(b.art.post(copies, "prompt", " my-own ").to("/app/prompts/")).is(200).has("The copy is there, private.", "My own")
+	b.art.get(b.art.post(copies, "prompt", " my-own ").to("/app/prompts/")).is(200).has(
+		"The copy is there, private.", "My own")
 	require.Equal(t, []string{"My own"}, b.pam.get(list).titles())
 	b.rule(b.root, "production", "*", "1", "")
 	page := b.art.write("Another", "text", "private")
 	b.art.post(page+"/labels", "label", "production", "version", "1").to(page)
-	b.art.get(b.art.post(copies, "prompt", "https://prompts.example.org"+page).to("/app/prompts/")).has("but for the labels")
+	b.art.get(b.art.post(copies, "prompt", "https://prompts.example.org"+page).to("/app/prompts/")).has(
+		"but for the labels")
 	b.art.post(copies, "prompt", "no such").is(404)
 	b.rea.post(copies, "prompt", "my-own").is(403)
 	b.out.post(copies, "prompt", "my-own").is(404)
@@ -105,9 +114,11 @@ func TestWorkspaceOfOthers(t *testing.T) {
 		var here, there string
 		switch {
 		case strings.HasPrefix(path, "/app/w/"):
-			here, there = strings.Replace(path, "{workspace}", "billing", 1), strings.Replace(path, "{workspace}", "nosuch", 1)
+			here, there = strings.Replace(path, "{workspace}", "billing", 1),
+				strings.Replace(path, "{workspace}", "nosuch", 1)
 		case strings.HasPrefix(path, "/app/prompts/{id}") && path != "/app/prompts/{id}/fill":
-			here, there = strings.Replace(path, "/app/prompts/{id}", page, 1), strings.Replace(path, "/app/prompts/{id}", missing, 1)
+			here, there = strings.Replace(path, "/app/prompts/{id}", page, 1),
+				strings.Replace(path, "/app/prompts/{id}", missing, 1)
 		default:
 			continue
 		}
@@ -116,8 +127,10 @@ func TestWorkspaceOfOthers(t *testing.T) {
 			if method == http.MethodGet {
 				return b.out.get(path)
 			}
-			return b.out.post(path, "principal", "pam", "role", "reader", "name", "X", "handle", "x", "value", "like", "version", "1", "label", "a",
-				"to", "public", "title", "T", "text", "x", "visibility", "private", "revision", "1", "scope", "read", "days", "7", "reason", "x",
+			return b.out.post(path, "principal", "pam", "role", "reader", "name", "X", "handle", "x", "value", "like",
+				"version", "1", "label", "a",
+				"to", "public", "title", "T", "text", "x", "visibility", "private", "revision", "1", "scope",
+				"read", "days", "7", "reason", "x",
 				"message", "m", "verdict", "comment", "digest", "d", "label1", "a", "names1", "*", "approvals1", "1")
 		}
 		got, want := ask(here), ask(there)
@@ -126,7 +139,9 @@ func TestWorkspaceOfOthers(t *testing.T) {
 		plain := func(s shown, is, was string) string {
 			return strings.NewReplacer(number(s), "", is, was).Replace(s.body)
 		}
-		require.Equal(t, plain(want, "", ""), strings.ReplaceAll(strings.ReplaceAll(plain(got, "", ""), id, "01JZ8Q4N2R6V0T3X5Y7B9D1F2G"), "/app/w/billing", "/app/w/nosuch"), pattern)
+		require.Equal(t, plain(want, "", ""),
+			strings.ReplaceAll(strings.ReplaceAll(plain(got, "", ""), id, "01JZ8Q4N2R6V0T3X5Y7B9D1F2G"),
+				"/app/w/billing", "/app/w/nosuch"), pattern)
 		tried++
 	}
 	require.Greater(t, tried, 30)
@@ -143,11 +158,14 @@ func TestRolesOnPages(t *testing.T) {
 	t.Parallel()
 	b := newBilling(t)
 	private := b.put(b.art, "Private one", "first", "private")
-	b.art.post(private+"/edit", "title", "Private one", "text", "second", "visibility", "private", "revision", "1").to(private)
+	b.art.post(private+"/edit", "title", "Private one", "text", "second", "visibility",
+		"private", "revision", "1").to(private)
 	public := b.put(b.pam, "Public one", "first", "public")
-	b.pam.post(public+"/edit", "title", "Public one", "text", "second", "visibility", "public", "revision", "1").to(public)
+	b.pam.post(public+"/edit", "title", "Public one", "text", "second", "visibility",
+		"public", "revision", "1").to(public)
 	b.root.post(public+"/labels", "label", "staging", "version", "1").to(public)
-	const edit, release, remove, label = ">Edit</a>", `id="release"`, "Delete this prompt", `name="version" type="number"`
+	const edit, release, remove, label = ">Edit</a>", `id="release"`, "Delete this prompt",
+		`name="version" type="number"`
 	for _, tt := range []struct {
 		name                    string
 		who                     person
@@ -166,7 +184,8 @@ func TestRolesOnPages(t *testing.T) {
 			}
 		}
 		for page, may := range map[string]bool{private: tt.editPrivate, public: tt.editPublic} {
-			own := tt.who.get(page).is(200).has(`of <a class="author" href="/app/w/billing" dir="auto">Billing</a>`, "live: ")
+			own := tt.who.get(page).is(200).has(
+				`of <a class="author" href="/app/w/billing" dir="auto">Billing</a>`, "live: ")
 			show(may, own, edit)
 			show(tt.publishes, own, release, remove, `name="to"`)
 			versions := tt.who.get(page + "/versions").is(200)
@@ -184,7 +203,8 @@ func TestRolesOnPages(t *testing.T) {
 			}
 			if !tt.publishes {
 				tt.who.post(page + "/delete").is(403)
-				tt.who.post(page+"/visibility", "to", map[string]string{private: "public", public: "private"}[page]).is(403)
+				tt.who.post(page+"/visibility", "to",
+					map[string]string{private: "public", public: "private"}[page]).is(403)
 				tt.who.post(page + "/versions/1/delete").is(403)
 			}
 		}
@@ -194,13 +214,15 @@ func TestRolesOnPages(t *testing.T) {
 		show(tt.editPublic, list, `href="`+public+`/edit"`)
 		show(tt.manages, list, "/app/w/billing/settings")
 		show(tt.editPrivate, tt.who.get("/app/prompts/new"), `<option value="billing">Billing</option>`)
-		members := tt.who.get("/app/w/billing/members").is(200).has(`href="/app/u/art" dir="auto">art</a>`, "Leave…", `<span class="badge">you</span>`)
+		members := tt.who.get("/app/w/billing/members").is(200).has(`href="/app/u/art" dir="auto">art</a>`, "Leave…",
+			`<span class="badge">you</span>`)
 		show(tt.manages, members, `<select name="role"`, "Remove…", "Add a member", `<option value="group"`)
 		settings := tt.who.get("/app/w/billing/settings")
 		if !tt.manages {
 			settings.is(403).lacks("New token")
 			tt.who.post("/app/w/billing/members", "principal", "out", "role", "reader").is(403)
-			tt.who.post("/app/w/billing/members/remove", "principal", "art").is(map[bool]int{true: 303, false: 403}[tt.name == "author"])
+			tt.who.post("/app/w/billing/members/remove", "principal", "art").is(
+				map[bool]int{true: 303, false: 403}[tt.name == "author"])
 			if tt.name == "author" { // they have left, by their own handle
 				b.root.post("/app/w/billing/members", "principal", "art", "role", "author").to("/app/w/billing/members")
 			}
@@ -214,7 +236,8 @@ func TestRolesOnPages(t *testing.T) {
 	form := b.art.get(private + "/edit").has("only members").lacks(`value="public"`)
 	form.has(`of <a class="author" href="/app/w/billing"`)
 	b.pam.get(private + "/edit").has(`value="public"`)
-	again := b.art.post("/app/prompts/new", "owner", "billing", "title", "Loud", "text", "kept text", "visibility", "public").is(422)
+	again := b.art.post("/app/prompts/new", "owner", "billing", "title", "Loud", "text", "kept text",
+		"visibility", "public").is(422)
 	again.has("kept text", "needs the role publisher", `<option value="billing" selected>`)
 	require.Equal(t, []string{"My own"}, b.art.get("/app/mine").titles())
 }
@@ -230,7 +253,9 @@ func TestNamesOfPeople(t *testing.T) {
 	b.pam.post(page+"/labels", "label", "production", "version", "1").to(page)
 	b.root.post(page+"/labels", "label", "production", "version", "2").to(page)
 	b.pam.post(page+"/labels/undo", "label", "production").to(page)
-	art, pam, root := `<a class="author" href="/app/u/art" dir="auto">Art &lt;B&gt;</a>`, `<a class="author" href="/app/u/pam" dir="auto">pam</a>`, `<a class="author" href="/app/u/adam" dir="auto">adam</a>`
+	art, pam, root := `<a class="author" href="/app/u/art" dir="auto">Art &lt;B&gt;</a>`,
+		`<a class="author" href="/app/u/pam" dir="auto">pam</a>`,
+		`<a class="author" href="/app/u/adam" dir="auto">adam</a>`
 	b.rea.get(page).has("Version 2</a> by " + pam)
 	b.rea.get(page + "/versions/1").has(art).lacks(pam)
 	versions := b.rea.get(page+"/versions").has(art, pam).lacks(">Billing<")
@@ -253,10 +278,12 @@ func TestNamesOfPeople(t *testing.T) {
 	b.rea.get(page + "/versions").is(200)
 	require.Equal(t, first, b.store.calls.Load()-before, "each person once")
 
-	token := b.root.post("/app/w/billing/tokens", "name", "Job", "scope", "read", "scope", "write", "days", "7").is(200).find(`<code id="token">(ph_[^<]*)</code>`)
+	token := b.root.post("/app/w/billing/tokens", "name", "Job", "scope", "read", "scope", "write", "days",
+		"7").is(200).find(`<code id="token">(ph_[^<]*)</code>`)
 	b.config.Identify = b.service.WithTokens(b.config.Identify, true, b.config.Admission.Guess)
 	b.pages = web.New(b.config)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:7071"+page+"/edit", strings.NewReader("title=Dunning&text=job&visibility=private&revision=12"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:7071"+page+"/edit",
+		strings.NewReader("title=Dunning&text=job&visibility=private&revision=12"))
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -271,7 +298,8 @@ func TestMembers(t *testing.T) {
 	b := newBilling(t)
 	const members = "/app/w/billing/members"
 	b.root.get(members).is(200).has(`<option selected>publisher</option>`, `aria-label="Role of pam"`, "Leave…")
-	b.root.post(members, "principal", "nobody-there", "role", "reader").is(422).has(`id="principal-wrong"`, "There is no such user", `value="nobody-there"`, `value="reader" checked`)
+	b.root.post(members, "principal", "nobody-there", "role", "reader").is(422).has(`id="principal-wrong"`,
+		"There is no such user", `value="nobody-there"`, `value="reader" checked`)
 	b.root.post(members, "principal", "", "role", "reader").is(422)
 	b.root.post(members, "principal", "pam", "role", "chief").is(422).has("Must be one of reader")
 	b.root.post(members, "principal", "adam", "role", "reader").is(409).has("the last administrator named")
@@ -284,7 +312,8 @@ func TestMembers(t *testing.T) {
 	b.pam.post(members+"/remove", "principal", "rea").to(members + "?done=member-removed")
 	b.rea.get("/app/w/billing").is(404)
 
-	b.pam.post(members+"/remove", "kind", "role", "principal", strings.Repeat("x", 2000)).to(members) // no row has such a name
+	// no row has such a name
+	b.pam.post(members+"/remove", "kind", "role", "principal", strings.Repeat("x", 2000)).to(members)
 	b.pam.post(members+"/remove", "kind", "chief", "principal", "x").to(members)
 	vera := person{b.world, "name=Vera&roles=finance"}
 	vera.get("/app/w/billing").is(404)
@@ -310,13 +339,15 @@ func TestWorkspaceSettings(t *testing.T) {
 	b := newBilling(t)
 	const settings = "/app/w/billing/settings"
 	page := b.put(b.pam, "Dunning", "text", "public")
-	b.root.post(settings, "name", strings.Repeat("x", 101), "about", "kept").is(422).has(`id="called-wrong"`, "kept</textarea>")
+	b.root.post(settings, "name", strings.Repeat("x", 101), "about", "kept").is(422).has(
+		`id="called-wrong"`, "kept</textarea>")
 	b.root.post(settings, "name", "Money", "about", "All of it.").to(settings + "?done=workspace-saved")
 	b.rea.get("/app/w/billing").has(`<h1 dir="auto">Money</h1>`, "All of it.")
 	b.rea.get(page).has(">Money</a>")
 
 	b.root.get(settings).has("No access tokens yet.")
-	b.root.post("/app/w/billing/tokens", "name", "", "days", "400").is(422).has(`id="name-wrong"`, "at least one scope", `value="Money"`)
+	b.root.post("/app/w/billing/tokens", "name", "", "days", "400").is(422).has(`id="name-wrong"`,
+		"at least one scope", `value="Money"`)
 	made := b.root.post("/app/w/billing/tokens", "name", "Job", "scope", "read", "days", "30").is(200)
 	require.Equal(t, "no-store", made.header.Get("Cache-Control"))
 	token := made.find(`<code id="token">(ph_[^<]*)</code>`)
@@ -327,7 +358,8 @@ func TestWorkspaceSettings(t *testing.T) {
 
 	b.root.post("/app/w/billing/delete").is(409).has("The workspace has public prompts")
 	b.root.post(page+"/visibility", "to", "private").to(page)
-	b.root.get(page+"?done=private").has("only members of the workspace see it", "Private: only members of the workspace can read it.")
+	b.root.get(page+"?done=private").has("only members of the workspace see it",
+		"Private: only members of the workspace can read it.")
 	b.root.post("/app/w/billing/delete").to("/app/w?done=workspace-deleted")
 	for _, p := range []person{b.pam, b.rea, b.out} {
 		p.get("/app/w/billing").is(404)
@@ -357,7 +389,8 @@ func TestPromptsOfWorkspace(t *testing.T) {
 	b.rea.get(list + "?cursor=damaged").is(400).has("does not belong")
 	require.Equal(t, []string{"Greeting"}, b.out.get("/app").titles())
 	everywhere := b.rea.get("/app?q=dunning&part=results")
-	require.Equal(t, []string{"Dunning letter"}, everywhere.titles(), "the one box, and the palette, find what the member's workspaces have")
+	require.Equal(t, []string{"Dunning letter"}, everywhere.titles(),
+		"the one box, and the palette, find what the member's workspaces have")
 	everywhere.has("Only members of the workspace see it", `<a class="author" href="/app/w/a_`)
 	b.rea.get(everywhere.find(`href="(/app/w/a_[^"]*)"`)).is(200).has("Dunning letter")
 	require.Empty(t, b.out.get("/app?q=dunning").titles())
@@ -373,7 +406,8 @@ func TestPromptsOfWorkspace(t *testing.T) {
 	b.art.post(page + "/restore").is(403)
 	b.pam.post(page + "/restore").to(page + "?done=restored")
 
-	find := b.art.post("/app/prompts/new", "do", "find-include", "owner", "billing", "title", "T", "text", "x", "visibility", "private").is(200)
+	find := b.art.post("/app/prompts/new", "do", "find-include", "owner", "billing", "title", "T", "text", "x",
+		"visibility", "private").is(200)
 	find.has("dunning-letter", `<option value="billing" selected>`, `href="/app/w/billing">Cancel`).lacks("my-own")
 	b.art.get("/app/prompts/new?owner=billing").has(`<option value="billing" selected>`)
 	b.art.get("/app/prompts/new").has(`<option value="billing">`)

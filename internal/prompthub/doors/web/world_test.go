@@ -91,14 +91,16 @@ func newWorld(t testing.TB, set ...func(*web.Config)) *world {
 	w.clock.nanos.Store(time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC).UnixNano())
 	log := slog.New(slog.DiscardHandler)
 	w.db = promptdb.New(promptdb.Config{
-		Store: w.store, Tags: prompt.DefaultTags(), Queues: memory.NewQueues(w.clock.Now), Tables: promptdb.DefaultTables(),
-		Now: w.clock.Now, Log: log, Sleep: func(context.Context, time.Duration) error { return nil },
+		Store: w.store, Tags: prompt.DefaultTags(), Queues: memory.NewQueues(w.clock.Now),
+		Tables: promptdb.DefaultTables(),
+		Now:    w.clock.Now, Log: log, Sleep: func(context.Context, time.Duration) error { return nil },
 		Background: func(do func()) { do() },
 	})
 	require.NoError(t, w.db.Create(t.Context()))
 	w.service = library.New(w.db, prompt.Rules{}, w.clock.Now)
 	w.config = web.Config{
-		Service: w.service, Identify: auth.Dev(), SignIn: web.Dev, Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock.Now), Log: log, Now: w.clock.Now,
+		Service: w.service, Identify: auth.Dev(), SignIn: web.Dev,
+		Admission: httpjson.NewAdmission(httpjson.Limits{}, w.clock.Now), Log: log, Now: w.clock.Now,
 		Status: func(context.Context) ([]web.Fact, error) { return w.facts, nil },
 	}
 	for _, f := range set {
@@ -211,7 +213,8 @@ var titles = regexp.MustCompile(`<h2 id="t-[^>]*>(?:<a[^>]*>)?([^<]*)`)
 // titles returns what a list shows.
 func (s shown) titles() []string {
 	all := []string{}
-	for _, m := range titles.FindAllStringSubmatch(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s.body), -1) {
+	for _, m := range titles.FindAllStringSubmatch(
+		strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s.body), -1) {
 		all = append(all, html.UnescapeString(m[1]))
 	}
 	return all

@@ -208,7 +208,8 @@ func (s *web) edit(r *request) error {
 		return s.showEdit(r, http.StatusOK, f, v)
 	}
 	d.Variables = named(d.Variables)
-	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}}, func(is *prompt.Draft) { *is = d })
+	_, err = s.Service.Patch(r.Context(), r.who, v.ID, library.Match{Revisions: []int64{revision}},
+		func(is *prompt.Draft) { *is = d })
 	if correctable(err) || needsRole(err) {
 		return s.editAgain(r, v, d, revision, err)
 	}
@@ -242,7 +243,8 @@ func (s *web) editAgain(r *request, v library.View, d prompt.Draft, revision int
 		if !isCurrent {
 			return err
 		}
-		f.Theirs, f.Revision, f.Version, status = differingFrom(written, now), now.Revision, now.Version, http.StatusPreconditionFailed
+		f.Theirs, f.Revision, f.Version, status = differingFrom(written, now), now.Revision, now.Version,
+			http.StatusPreconditionFailed
 		f.Theirs.Merged = merged
 		f.Wrong = "This prompt was saved in another tab or window after you opened it here. Nothing is lost: compare, and save again to keep what stands in this form."
 		if merged {

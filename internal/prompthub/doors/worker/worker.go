@@ -18,9 +18,15 @@ func Triggers(db *promptdb.DB, log *slog.Logger) []function.Trigger {
 		{Name: "index-repairs", Queue: promptdb.QueueRepairs, Run: message(db.Repair)},
 		{Name: "anti-entropy", Schedule: "0 */15 * * * *", Run: sweep(db, log)},
 		{Name: "purge", Schedule: "0 30 3 * * *", Run: reporting(log, slog.LevelInfo, "purge", "prompts", db.Purge)},
-		{Name: "tag-counts", Schedule: "0 * * * * *", Run: reporting(log, slog.LevelDebug, "tag counts", "prompts", db.CountTags)},
+		{
+			Name: "tag-counts", Schedule: "0 * * * * *",
+			Run: reporting(log, slog.LevelDebug, "tag counts", "prompts", db.CountTags),
+		},
 		{Name: "erase", Schedule: "0 10 * * * *", Run: reporting(log, slog.LevelInfo, "erase", "accounts", db.Erase)},
-		{Name: "search-snapshot", Schedule: "0 40 * * * *", Run: reporting(log, slog.LevelInfo, "snapshot of the search index", "prompts", db.KeepSnapshot)},
+		{
+			Name: "search-snapshot", Schedule: "0 40 * * * *",
+			Run: reporting(log, slog.LevelInfo, "snapshot of the search index", "prompts", db.KeepSnapshot),
+		},
 		{Name: "backups", Schedule: "0 50 * * * *", Run: backups(db, log)},
 	}
 }
@@ -43,7 +49,9 @@ func sweep(db *promptdb.DB, log *slog.Logger) function.Func {
 }
 
 // reporting makes a function of a job that says how much it did, which is told under a name.
-func reporting(log *slog.Logger, level slog.Level, name, counted string, job func(context.Context) (int, error)) function.Func {
+func reporting(log *slog.Logger, level slog.Level, name, counted string,
+	job func(context.Context) (int, error),
+) function.Func {
 	return func(ctx context.Context, _ function.Invocation) error {
 		n, err := job(ctx)
 		log.LogAttrs(ctx, level, name, slog.Int(counted, n))

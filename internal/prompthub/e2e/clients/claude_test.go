@@ -86,7 +86,8 @@ func TestClaudeCode(t *testing.T) {
 	c.run("install", "library@prompthub-ann")
 	folder := filepath.Join(c.home, ".claude/plugins/cache/prompthub-ann/pdf-forms")
 	c.holds(filepath.Join(folder, "1.0.0/skills/pdf-forms"), map[string]string{
-		"SKILL.md": "---\nname: pdf-forms\ndescription: Fills PDF forms.\n---\n\nRun scripts/fill.py\n", "scripts/fill.py*": "#!/usr/bin/env python3\nprint(1)\n",
+		"SKILL.md":         "---\nname: pdf-forms\ndescription: Fills PDF forms.\n---\n\nRun scripts/fill.py\n",
+		"scripts/fill.py*": "#!/usr/bin/env python3\nprint(1)\n",
 		"assets/größe.bin": "\x00\x01\xff", "assets/empty": "",
 	})
 	require.Contains(t, c.run("list"), "library@prompthub-ann")

@@ -52,7 +52,8 @@ func TestClients(t *testing.T) {
 	needed(t, "node", tools+"/node_modules/.package-lock.json")
 	scripts(t, tools, ".test.mjs", func(t *testing.T, env []string, script string) {
 		t.Helper()
-		for line := range bytes.Lines(run(t, env, tools, "node", script)) { // what it says of itself, and how many tests there were
+		// what it says of itself, and how many tests there were
+		for line := range bytes.Lines(run(t, env, tools, "node", script)) {
 			if bytes.HasPrefix(line, []byte("# ")) && !bytes.HasPrefix(line, []byte("# Subtest")) {
 				t.Logf("%s", bytes.TrimSpace(line))
 			}
@@ -106,7 +107,9 @@ func scripts(t *testing.T, in, ending string, runs func(t *testing.T, env []stri
 }
 
 // accounts are those that clients are tried with, each with what they read of it.
-var accounts = map[string]func(t *testing.T, p *program, user string) []string{"": environment, " in a workspace": inWorkspace}
+var accounts = map[string]func(t *testing.T, p *program, user string) []string{
+	"": environment, " in a workspace": inWorkspace,
+}
 
 // environment returns what clients read of where they are, and of who they are: a user with a
 // token.
@@ -121,9 +124,11 @@ func environment(t *testing.T, p *program, user string) []string {
 func inWorkspace(t *testing.T, p *program, user string) []string {
 	t.Helper()
 	handle := user + "-team"
-	require.Equal(t, http.StatusCreated, p.ask(t, user, http.MethodPost, "/workspaces", map[string]any{"handle": handle}, nil))
+	require.Equal(t, http.StatusCreated,
+		p.ask(t, user, http.MethodPost, "/workspaces", map[string]any{"handle": handle}, nil))
 	rules := map[string]any{"rules": []map[string]any{{"label": "ruled", "approvals": 1}}}
-	require.Equal(t, http.StatusOK, p.ask(t, user, http.MethodPut, "/workspaces/"+handle+"/rules", rules, nil, "If-Match", "*"))
+	require.Equal(t, http.StatusOK,
+		p.ask(t, user, http.MethodPut, "/workspaces/"+handle+"/rules", rules, nil, "If-Match", "*"))
 	id, token := tokenAt(t, p, user, "/workspaces/"+handle+"/tokens")
 	return append(reads(p, id, token), "WORKSPACE="+handle)
 }

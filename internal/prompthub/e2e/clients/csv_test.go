@@ -65,7 +65,8 @@ func TestPythonReadsTheSameCSV(t *testing.T) {
 			}
 			made++
 			row := p.send(t, "chat", http.MethodGet, "/prompts/"+item.ID+"/export?format=csv", nil)
-			require.NoError(t, os.WriteFile(filepath.Join(rows, fmt.Sprintf("%d.csv", n)), bytes.TrimPrefix(row, []byte("\ufeff")), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(rows, fmt.Sprintf("%d.csv", n)),
+				bytes.TrimPrefix(row, []byte("\ufeff")), 0o600))
 		}
 		if more = report.Next != nil; more {
 			from = *report.Next

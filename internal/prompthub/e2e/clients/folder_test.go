@@ -29,11 +29,13 @@ func TestFolder(t *testing.T) {
 			write := func(name, text string) {
 				require.NoError(t, os.WriteFile(filepath.Join(here, name), []byte(text), 0o600))
 			}
-			write("greeting.md", "---\nname: greeting\ntitle: A greeting\nvisibility: private\n---\n\nHello {{name}}!\n")
+			write("greeting.md",
+				"---\nname: greeting\ntitle: A greeting\nvisibility: private\n---\n\nHello {{name}}!\n")
 			write("bye.md", "---\nname: bye\ntitle: A farewell\nvisibility: public\n---\n\nFarewell.\n")
 			c.says("created bye.md\ncreated greeting.md\n", "push", here)
 			c.says("pulled bye.md\npulled greeting.md\n", "pull", there)
-			write("greeting.md", "---\nname: greeting\ntitle: A greeting\nvisibility: private\n---\n\nGood day {{name}}!\n")
+			write("greeting.md",
+				"---\nname: greeting\ntitle: A greeting\nvisibility: private\n---\n\nGood day {{name}}!\n")
 			c.says("pushed greeting.md\n", "push", here)
 			c.says("pulled greeting.md\n", "pull", there)
 			for _, name := range []string{"bye.md", "greeting.md"} {

@@ -35,7 +35,8 @@ func TestLangfuseJS(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			// Two of them wait for longer than a test has by default.
-			cmd := exec.CommandContext(ctx, "node", "node_modules/vitest/vitest.mjs", "run", langfuseJSTests, "--testTimeout", "30000", "--no-color")
+			cmd := exec.CommandContext(ctx, "node", "node_modules/vitest/vitest.mjs", "run", langfuseJSTests,
+				"--testTimeout", "30000", "--no-color")
 			cmd.Dir, cmd.Env = filepath.Join(root, langfuseJS), of(t, p, "langfuse-js")
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)

@@ -70,7 +70,8 @@ func (n npm) runs(args ...string) string {
 func write(t *testing.T, p *program, user string, prompts map[string]string) {
 	t.Helper()
 	for name, text := range prompts {
-		p.ask(t, user, http.MethodPost, "/prompts", map[string]any{"name": name, "title": name, "text": text, "visibility": "public"}, nil)
+		p.ask(t, user, http.MethodPost, "/prompts",
+			map[string]any{"name": name, "title": name, "text": text, "visibility": "public"}, nil)
 	}
 	p.ask(t, user, http.MethodPut, "/me/profile", map[string]string{"handle": user}, nil)
 }
@@ -89,29 +90,38 @@ func folder(name string) []map[string]any {
 // share makes a public prompt of a folder.
 func share(t *testing.T, p *program, user, name string) {
 	t.Helper()
-	require.Equal(t, http.StatusCreated, p.ask(t, user, http.MethodPost, "/prompts", map[string]any{"title": name, "visibility": "public", "files": folder(name)}, nil))
+	require.Equal(t, http.StatusCreated,
+		p.ask(t, user, http.MethodPost, "/prompts",
+			map[string]any{"title": name, "visibility": "public", "files": folder(name)}, nil))
 }
 
 // TestConformance runs the suite of the protocol, with the prompts that it asks for.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	tried(t, assistants, "conformance suite of 2026-07-28 and 2025-11-25, but for what failures-*.yml name", "@modelcontextprotocol/conformance")
+	tried(t, assistants, "conformance suite of 2026-07-28 and 2025-11-25, but for what failures-*.yml name",
+		"@modelcontextprotocol/conformance")
 	n := assistantsNPM(t)
 	p := start(t, "PUBLIC_READ=true")
 	write(t, p, "conformance", map[string]string{
-		"test_simple_prompt": "This is a simple prompt for testing.", "test_prompt_with_arguments": "Prompt with {{arg1}} and {{arg2}}.",
+		"test_simple_prompt":                "This is a simple prompt for testing.",
+		"test_prompt_with_arguments":        "Prompt with {{arg1}} and {{arg2}}.",
 		"test_input_required_result_prompt": "Use the context {{context}}.",
 	})
 	share(t, p, "conformance", "pdf-forms")
 	const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 	endpoint := p.url() + "/mcp/u/conformance"
 	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
-		out := n.runs(suite, "server", "--url", endpoint, "--requirements", revision, "--expected-failures", filepath.Join(n.dir, "failures-"+revision+".yml"))
+		out := n.runs(suite, "server", "--url", endpoint, "--requirements", revision, "--expected-failures",
+			filepath.Join(n.dir, "failures-"+revision+".yml"))
 		require.Contains(t, out, "Baseline check passed")
 		t.Logf("%s: %s", revision, lastLine(out, "Total: "))
 	}
-	for _, scenario := range []string{"sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"} {
-		out := n.runs(suite, "server", "--url", endpoint, "--scenario", scenario, "--spec-version", "2026-07-28", "--force")
+	for _, scenario := range []string{
+		"sep-2640-skills-enumeration", "sep-2640-skills-manifest",
+		"sep-2640-skills-directory",
+	} {
+		out := n.runs(suite, "server", "--url", endpoint, "--scenario", scenario,
+			"--spec-version", "2026-07-28", "--force")
 		require.Contains(t, out, ", 0 failed, 0 warnings")
 		t.Logf("%s: %s", scenario, lastLine(out, "Passed: "))
 	}
@@ -133,11 +143,15 @@ func TestInspector(t *testing.T) {
 	write(t, p, "inspector", map[string]string{"greeting": "Greet {{name}}.", "farewell": "Say farewell."})
 	share(t, p, "inspector", "pdf-forms")
 	inspect := func(args ...string) string {
-		return n.runs(append([]string{"node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", "--cli", p.url() + "/mcp/u/inspector", "--transport", "http", "--method"}, args...)...)
+		return n.runs(append([]string{
+			"node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+			"--cli", p.url() + "/mcp/u/inspector", "--transport", "http", "--method",
+		}, args...)...)
 	}
 	require.Contains(t, inspect("prompts/list"), `"name": "greeting"`)
 	require.Contains(t, inspect("prompts/get", "--prompt-name", "greeting", "--prompt-args", "name=Ann"), "Greet Ann.")
-	require.Contains(t, inspect("tools/call", "--tool-name", "search_prompts", "--tool-arg", "query=greet"), `"slug": "greeting"`)
+	require.Contains(t, inspect("tools/call", "--tool-name", "search_prompts", "--tool-arg", "query=greet"),
+		`"slug": "greeting"`)
 	require.Contains(t, inspect("skills/list", "--verify"), "Verified 3 skills and 7 files: no conformance errors.")
 	require.Contains(t, inspect("tools/list", "--strict"), `"save_prompt"`)
 }
@@ -154,7 +168,8 @@ func TestSkillsAreInstalled(t *testing.T) {
 	share(t, p, "anna", "pdf-forms")
 	add := func(url string) string {
 		home := t.TempDir()
-		out, err := n.node(home, []string{"HOME=" + home, "DO_NOT_TRACK=1", "CI="}, "node_modules/skills/bin/cli.mjs", "add", url, "--agent", "claude-code", "cursor", "--copy", "-y")
+		out, err := n.node(home, []string{"HOME=" + home, "DO_NOT_TRACK=1", "CI="}, "node_modules/skills/bin/cli.mjs",
+			"add", url, "--agent", "claude-code", "cursor", "--copy", "-y")
 		t.Logf("%v %s", err, out[max(0, len(out)-500):])
 		return home
 	}
@@ -181,7 +196,9 @@ func TestSkillsAreInstalled(t *testing.T) {
 
 	target, err := url.Parse(p.url())
 	require.NoError(t, err)
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: func(r *http.Response) error {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+	}, ModifyResponse: func(r *http.Response) error {
 		if strings.HasSuffix(r.Request.URL.Path, "SKILL.md") || strings.HasSuffix(r.Request.URL.Path, "archive.zip") {
 			b, err := io.ReadAll(r.Body)
 			b = bytes.Replace(b, []byte("Write"), []byte("Wrote"), 1)
@@ -200,7 +217,8 @@ func TestSkillsAreInstalled(t *testing.T) {
 	var found struct{ Items []struct{ ID string } }
 	p.ask(t, "anna", http.MethodGet, "/me/prompts?q=forms", nil, &found)
 	require.Len(t, found.Items, 1)
-	p.ask(t, "anna", http.MethodPost, "/collections", map[string]any{"slug": "kit", "name": "Kit", "visibility": "public", "items": []string{found.Items[0].ID}}, nil)
+	p.ask(t, "anna", http.MethodPost, "/collections",
+		map[string]any{"slug": "kit", "name": "Kit", "visibility": "public", "items": []string{found.Items[0].ID}}, nil)
 	home = add(p.url() + "/c/anna/kit")
 	require.FileExists(t, filepath.Join(home, ".claude/skills/pdf-forms/scripts/fill.sh"))
 	require.NoFileExists(t, filepath.Join(home, ".claude/skills/letter/SKILL.md"))
@@ -229,7 +247,11 @@ func TestSkillsAreValid(t *testing.T) {
 	t.Parallel()
 	n := assistantsNPM(t)
 	p := start(t, "PUBLIC_READ=true")
-	texts := [][]string{{"Linux terminal", "Act as a terminal."}, {"Größe: \"wie\"?", "Wie groß ist {{was}}?"}, {"---", "---\nname: x\n---\n"}}
+	texts := [][]string{
+		{"Linux terminal", "Act as a terminal."},
+		{"Größe: \"wie\"?", "Wie groß ist {{was}}?"},
+		{"---", "---\nname: x\n---\n"},
+	}
 	if path := os.Getenv("PROMPTS_CSV"); path != "" {
 		f, err := os.Open(path)
 		require.NoError(t, err)
@@ -241,7 +263,8 @@ func TestSkillsAreValid(t *testing.T) {
 	dir, refused := t.TempDir(), 0
 	for _, row := range texts {
 		var made struct{ ID, Slug string }
-		status := p.ask(t, "valid", http.MethodPost, "/prompts", map[string]any{"title": row[0], "text": row[1], "visibility": "public"}, &made)
+		status := p.ask(t, "valid", http.MethodPost, "/prompts",
+			map[string]any{"title": row[0], "text": row[1], "visibility": "public"}, &made)
 		if status != http.StatusCreated {
 			refused++ // too long for a prompt
 			continue

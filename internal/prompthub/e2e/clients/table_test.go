@@ -45,9 +45,10 @@ func tried(t *testing.T, in, feature string, packages ...string) {
 }
 
 var (
-	jsImported   = regexp.MustCompile(`(?m)^import .* from '((?:@[\w.-]+/)?[\w.-]+)[^':]*';$`)
-	pyImported   = regexp.MustCompile(`(?m)^(?:import|from) (\w+)`)
-	subtest      = regexp.MustCompile(`(?m)^(not ok|ok|✔|✖|﹣) (?:\d+ - )?(.*?)(?: \(\d[\d.]*ms\))?( # .*)?$`) // as Node 20, or as 24
+	jsImported = regexp.MustCompile(`(?m)^import .* from '((?:@[\w.-]+/)?[\w.-]+)[^':]*';$`)
+	pyImported = regexp.MustCompile(`(?m)^(?:import|from) (\w+)`)
+	// as Node 20, or as 24
+	subtest      = regexp.MustCompile(`(?m)^(not ok|ok|✔|✖|﹣) (?:\d+ - )?(.*?)(?: \(\d[\d.]*ms\))?( # .*)?$`)
 	pySubtest    = regexp.MustCompile(`(?m)^(?:test_)(\w+) \([^)]*\) \.\.\.`)
 	pyFailed     = regexp.MustCompile(`(?m)^(?:FAIL|ERROR): test_(\w+) `)
 	pySkipped    = regexp.MustCompile(`(?m)^test_(\w+) \([^)]*\) \.\.\. skipped`)
@@ -56,7 +57,10 @@ var (
 )
 
 // modules are those of Python that are not called as their package.
-var modules = map[string]string{"agents": "openai_agents", "pydantic_ai": "pydantic_ai_slim", "agent_framework": "agent_framework_core"}
+var modules = map[string]string{
+	"agents": "openai_agents", "pydantic_ai": "pydantic_ai_slim",
+	"agent_framework": "agent_framework_core",
+}
 
 // foundIn puts what a script printed of its tests into the table. Its clients are the packages that
 // it imports.
@@ -122,7 +126,8 @@ func versions(in string, packages []string) string {
 	var lock struct {
 		Packages map[string]struct{ Version string }
 	}
-	if b, err := os.ReadFile(filepath.Join(root, in, "package-lock.json")); err == nil && json.Unmarshal(b, &lock) == nil {
+	if b, err := os.ReadFile(filepath.Join(root, in, "package-lock.json")); err == nil &&
+		json.Unmarshal(b, &lock) == nil {
 		for name, p := range lock.Packages {
 			known[strings.TrimPrefix(name, "node_modules/")] = p.Version
 		}
@@ -159,5 +164,6 @@ func printTable(w io.Writer) {
 		fmt.Fprintf(w, "  %-8s%s\n", r.result, r.feature)
 		last = r.client
 	}
-	fmt.Fprintf(w, "%d features: %d ok, %d failed, %d skipped\n", len(table.rows), counts["ok"], counts["failed"], counts["skipped"])
+	fmt.Fprintf(w, "%d features: %d ok, %d failed, %d skipped\n", len(table.rows), counts["ok"],
+		counts["failed"], counts["skipped"])
 }

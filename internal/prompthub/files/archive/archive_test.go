@@ -96,7 +96,10 @@ func onDisk(t *testing.T, dir string) (files []prompt.FileBytes) {
 		require.NoError(t, err)
 		b, err := os.ReadFile(path)
 		name, _ := filepath.Rel(dir, path)
-		files = append(files, prompt.FileBytes{Path: filepath.ToSlash(name), Bytes: b, Executable: info.Mode()&0o111 != 0})
+		files = append(files, prompt.FileBytes{
+			Path: filepath.ToSlash(name), Bytes: b,
+			Executable: info.Mode()&0o111 != 0,
+		})
 		return err
 	}))
 	return sorted(files)
@@ -116,7 +119,8 @@ func sorted(files []prompt.FileBytes) []prompt.FileBytes {
 func TestBytesStay(t *testing.T) {
 	t.Parallel()
 	b := archive.Write(aFolder)
-	require.Equal(t, "44c9563cda0fcc49bc94dddfddcf17d9de14cee60b096d872b24b083e5940a94", fmt.Sprintf("%x", sha256.Sum256(b)))
+	require.Equal(t, "44c9563cda0fcc49bc94dddfddcf17d9de14cee60b096d872b24b083e5940a94",
+		fmt.Sprintf("%x", sha256.Sum256(b)))
 	shuffled := slices.Clone(aFolder)
 	slices.Reverse(shuffled)
 	require.Equal(t, b, archive.Write(shuffled))
@@ -236,8 +240,9 @@ func TestThereAndBack(t *testing.T) {
 		files := []prompt.FileBytes{{Path: "SKILL.md"}} // so no folder holds all of them
 		for i := range rapid.IntRange(0, 10).Draw(t, "files") {
 			files = append(files, prompt.FileBytes{
-				Path:       strings.Join(append(rapid.SliceOfN(part, 0, 4).Draw(t, "path"), fmt.Sprint(i)), "/"),
-				Bytes:      rapid.SliceOfN(rapid.SampledFrom([]byte("PK\x01\x02\x03\x04\x05\x06\x07\x00")), 0, 60).Draw(t, "bytes"),
+				Path: strings.Join(append(rapid.SliceOfN(part, 0, 4).Draw(t, "path"), fmt.Sprint(i)), "/"),
+				Bytes: rapid.SliceOfN(rapid.SampledFrom([]byte("PK\x01\x02\x03\x04\x05\x06\x07\x00")), 0,
+					60).Draw(t, "bytes"),
 				Executable: rapid.Bool().Draw(t, "executable"),
 			})
 		}
@@ -266,12 +271,23 @@ func TestTopFolderAndLeftOut(t *testing.T) {
 		{[]string{"e\u0301/a"}, []string{"a"}, nil},
 		{[]string{"a", "e\u0301"}, []string{"a", "é"}, nil},
 		{
-			[]string{"x/a", "__MACOSX/._x", "__MACOSX/x/._a", "x/.DS_Store", ".ds_store", "x/c/Thumbs.db", "desktop.ini", "Desktop.ini"},
+			[]string{
+				"x/a", "__MACOSX/._x", "__MACOSX/x/._a", "x/.DS_Store", ".ds_store", "x/c/Thumbs.db",
+				"desktop.ini", "Desktop.ini",
+			},
 			[]string{"a"},
 			[]string{"__MACOSX/", "x/.DS_Store", ".ds_store", "x/c/Thumbs.db", "desktop.ini", "Desktop.ini"},
 		},
-		{[]string{"x/.git/HEAD", "x/.git/objects/a", "x/a", "x/b/.GIT/c", "x/.gitignore", "x/a.git/b"}, []string{"a", ".gitignore", "a.git/b"}, []string{"x/.git/", "x/b/.GIT/"}},
-		{[]string{"a", "b/.git", "xdesktop.ini", "__MACOSX", "desktop.ini/a"}, []string{"a", "b/.git", "xdesktop.ini", "__MACOSX", "desktop.ini/a"}, nil},
+		{
+			[]string{"x/.git/HEAD", "x/.git/objects/a", "x/a", "x/b/.GIT/c", "x/.gitignore", "x/a.git/b"},
+			[]string{"a", ".gitignore", "a.git/b"},
+			[]string{"x/.git/", "x/b/.GIT/"},
+		},
+		{
+			[]string{"a", "b/.git", "xdesktop.ini", "__MACOSX", "desktop.ini/a"},
+			[]string{"a", "b/.git", "xdesktop.ini", "__MACOSX", "desktop.ini/a"},
+			nil,
+		},
 	} {
 		folder, err := archive.Read(pack(t, entries(tt.in...)...))
 		require.NoError(t, err, "%q", tt.in)
@@ -329,7 +345,10 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	const local, directory = "PK\x03\x04", "PK\x01\x02"
 	good := pack(t, entries("a", "b")...)
-	stored := archive.Write([]prompt.FileBytes{{Path: "a", Bytes: []byte("some bytes")}, {Path: "b", Bytes: []byte("more")}})
+	stored := archive.Write([]prompt.FileBytes{
+		{Path: "a", Bytes: []byte("some bytes")},
+		{Path: "b", Bytes: []byte("more")},
+	})
 	end := func(at int, to ...byte) []byte {
 		b := slices.Clone(stored)
 		copy(b[len(b)-22+at:], to)
@@ -346,55 +365,86 @@ func TestRefused(t *testing.T) {
 		code fault.Code
 		want string
 	}{
-		"nothing":                {nil, archive.Broken, "no ZIP archive"},
-		"text":                   {[]byte(strings.Repeat("PK", 1000)), archive.Broken, "no ZIP archive"},
-		"a link":                 {pack(t, kind("a", 0o120777)), archive.Link, `"a" is a link`},
-		"a device":               {pack(t, kind("a", 0o020666)), archive.Link, `"a" is a link or a device`},
-		"a pipe":                 {pack(t, kind("a", 0o010666)), archive.Link, `"a" is a link or a device`},
-		"a socket":               {pack(t, kind("a", 0o140666)), archive.Link, `"a" is a link or a device`},
-		"a link of Windows":      {changed(t, pack(t, kind("a", 0o120777)), "a", directory, 5, 0), archive.Link, `"a" is a link`},
-		"a folder with bytes":    {pack(t, kind("a", 0o040755)), archive.Broken, `"a" is a folder`},
-		"encryption":             {changed(t, good, "b", directory, 8, 9), archive.Broken, `"b" is encrypted`},
-		"strong encryption":      {changed(t, good, "b", directory, 8, 0x40), archive.Broken, `"b" is encrypted`},
-		"a hidden directory":     {changed(t, good, "b", directory, 9, 0x20), archive.Broken, `"b" is encrypted`},
-		"a path twice":           {pack(t, entries("a", "b", "a")...), archive.Broken, `"a" is in it twice`},
-		"a path twice in NFC":    {pack(t, entries("é", "b", "e\u0301")...), archive.Broken, "is in it twice"},
-		"no UTF-8":               {pack(t, entries("a", "\x84")...), archive.Broken, `"\x84" is not UTF-8`},
-		"a disk":                 {end(4, 1), archive.Broken, "a part of several"},
-		"the disk of the start":  {end(6, 1), archive.Broken, "a part of several"},
-		"fewer on this disk":     {end(8, 1), archive.Broken, "a part of several"},
-		"an entry elsewhere":     {changed(t, good, "b", directory, 34, 1), archive.Broken, `"b" is in another part`},
-		"fewer entries":          {end(8, 1, 0, 1), archive.Broken, "has more than it says"},
-		"more entries":           {end(8, 3, 0, 3), archive.Broken, "ends early"},
-		"a larger directory":     {end(12, 0xFF), archive.Broken, "not where it says"},
-		"a directory after":      {end(16, 0xFF), archive.Broken, "not where it says"},
-		"over 4 GiB":             {end(16, 0xFF, 0xFF, 0xFF, 0xFF), archive.Broken, "ZIP64"},
-		"a smaller directory":    {end(12, 1), archive.Broken, "ends early"},
-		"a long name":            {changed(t, good, "b", directory, 28, 0, 1), archive.Broken, "ends early"},
-		"a long extra field":     {changed(t, good, "b", directory, 30, 0, 1), archive.Broken, "has more than it says"},
-		"one after the end":      {changed(t, good, "b", directory, 42, le4(1<<31)...), archive.Broken, `"b" is not where`},
-		"one in another":         {changed(t, good, "b", directory, 42, 1), archive.Broken, `"b" is not where`},
-		"two in one place":       {changed(t, changed(t, good, "b", directory, 42, le4(0)...), "b", directory, 46, 'a', 0), archive.Broken, ""},
-		"overlapping":            {overlapping(), archive.Broken, "have bytes in common"},
-		"more bytes than it has": {changed(t, stored, "b", directory, 20, le4(1<<30)...), archive.Broken, `"b" ends early`},
-		"a long local name":      {changed(t, stored, "b", local, 26, 0xFF, 0xFF), archive.Broken, `"b" ends early`},
-		"another local name":     {changed(t, stored, "b", local, 30, 'c'), archive.Broken, `"b" has another name`},
-		"a shorter local name":   {changed(t, stored, "b", local, 26, 0), archive.Broken, `"b" has another name`},
-		"another sum":            {changed(t, good, "a", directory, 16, 1, 2, 3, 4), archive.Broken, `"a" is damaged`},
-		"no sum":                 {changed(t, stored, "a", directory, 16, 0, 0, 0, 0), archive.Broken, `"a" is damaged`},
-		"other bytes":            {bytes.Replace(stored, []byte("some"), []byte("same"), 1), archive.Broken, `"a" is damaged`},
-		"unpacks to less":        {changed(t, good, "a", directory, 24, 5), archive.Broken, `"a" is damaged`},
-		"unpacks to more":        {changed(t, good, "a", directory, 24, 3), archive.Broken, `"a" is damaged`},
-		"less stored":            {changed(t, stored, "a", directory, 24, 11), archive.Broken, `"a" is damaged`},
-		"more stored":            {changed(t, stored, "a", directory, 24, 9), archive.Broken, `"a" is damaged`},
-		"more than it tells of":  {changed(t, changed(t, stored, "a", directory, 24, 4), "a", directory, 16, le4(crc32.ChecksumIEEE([]byte("some")))...), archive.Broken, `"a" is damaged`},
-		"more than that packed":  {changed(t, changed(t, good, "a", directory, 24, 3), "a", directory, 16, le4(crc32.ChecksumIEEE([]byte("of ")))...), archive.Broken, `"a" is damaged`},
-		"cut in its bytes":       {changed(t, good, "a", directory, 20, 2), archive.Broken, `"a" is damaged`},
-		"bzip2":                  {changed(t, good, "a", directory, 10, 12), archive.Broken, `by the method 12`},
-		"too many entries":       {pack(t, entries(strings.Split(strings.Repeat("x/,", 1000), ",")...)...), prompt.TooManyFiles, "1001 entries"},
-		"a large file":           {pack(t, entry("a", strings.Repeat("x", prompt.MaxFile+1))), prompt.FilesTooLarge, `"a" is too large`},
-		"a file of 4 GiB":        {changed(t, good, "a", directory, 24, 0xFF, 0xFF, 0xFF, 0xFF), prompt.FilesTooLarge, `"a" is too large`},
-		"large files":            {pack(t, entry("a", strings.Repeat("x", prompt.MaxFile)), entry("b", strings.Repeat("x", prompt.MaxFile)), entry("c", "x")), prompt.FilesTooLarge, `"c" is too large`},
+		"nothing":  {nil, archive.Broken, "no ZIP archive"},
+		"text":     {[]byte(strings.Repeat("PK", 1000)), archive.Broken, "no ZIP archive"},
+		"a link":   {pack(t, kind("a", 0o120777)), archive.Link, `"a" is a link`},
+		"a device": {pack(t, kind("a", 0o020666)), archive.Link, `"a" is a link or a device`},
+		"a pipe":   {pack(t, kind("a", 0o010666)), archive.Link, `"a" is a link or a device`},
+		"a socket": {pack(t, kind("a", 0o140666)), archive.Link, `"a" is a link or a device`},
+		"a link of Windows": {
+			changed(t, pack(t, kind("a", 0o120777)), "a", directory, 5, 0),
+			archive.Link, `"a" is a link`,
+		},
+		"a folder with bytes":   {pack(t, kind("a", 0o040755)), archive.Broken, `"a" is a folder`},
+		"encryption":            {changed(t, good, "b", directory, 8, 9), archive.Broken, `"b" is encrypted`},
+		"strong encryption":     {changed(t, good, "b", directory, 8, 0x40), archive.Broken, `"b" is encrypted`},
+		"a hidden directory":    {changed(t, good, "b", directory, 9, 0x20), archive.Broken, `"b" is encrypted`},
+		"a path twice":          {pack(t, entries("a", "b", "a")...), archive.Broken, `"a" is in it twice`},
+		"a path twice in NFC":   {pack(t, entries("é", "b", "e\u0301")...), archive.Broken, "is in it twice"},
+		"no UTF-8":              {pack(t, entries("a", "\x84")...), archive.Broken, `"\x84" is not UTF-8`},
+		"a disk":                {end(4, 1), archive.Broken, "a part of several"},
+		"the disk of the start": {end(6, 1), archive.Broken, "a part of several"},
+		"fewer on this disk":    {end(8, 1), archive.Broken, "a part of several"},
+		"an entry elsewhere":    {changed(t, good, "b", directory, 34, 1), archive.Broken, `"b" is in another part`},
+		"fewer entries":         {end(8, 1, 0, 1), archive.Broken, "has more than it says"},
+		"more entries":          {end(8, 3, 0, 3), archive.Broken, "ends early"},
+		"a larger directory":    {end(12, 0xFF), archive.Broken, "not where it says"},
+		"a directory after":     {end(16, 0xFF), archive.Broken, "not where it says"},
+		"over 4 GiB":            {end(16, 0xFF, 0xFF, 0xFF, 0xFF), archive.Broken, "ZIP64"},
+		"a smaller directory":   {end(12, 1), archive.Broken, "ends early"},
+		"a long name":           {changed(t, good, "b", directory, 28, 0, 1), archive.Broken, "ends early"},
+		"a long extra field":    {changed(t, good, "b", directory, 30, 0, 1), archive.Broken, "has more than it says"},
+		"one after the end": {
+			changed(t, good, "b", directory, 42, le4(1<<31)...),
+			archive.Broken, `"b" is not where`,
+		},
+		"one in another": {changed(t, good, "b", directory, 42, 1), archive.Broken, `"b" is not where`},
+		"two in one place": {changed(t, changed(t, good, "b", directory, 42, le4(0)...), "b", directory, 46,
+			'a', 0), archive.Broken, ""},
+		"overlapping": {overlapping(), archive.Broken, "have bytes in common"},
+		"more bytes than it has": {
+			changed(t, stored, "b", directory, 20, le4(1<<30)...),
+			archive.Broken, `"b" ends early`,
+		},
+		"a long local name":    {changed(t, stored, "b", local, 26, 0xFF, 0xFF), archive.Broken, `"b" ends early`},
+		"another local name":   {changed(t, stored, "b", local, 30, 'c'), archive.Broken, `"b" has another name`},
+		"a shorter local name": {changed(t, stored, "b", local, 26, 0), archive.Broken, `"b" has another name`},
+		"another sum":          {changed(t, good, "a", directory, 16, 1, 2, 3, 4), archive.Broken, `"a" is damaged`},
+		"no sum": {
+			changed(t, stored, "a", directory, 16, 0, 0, 0, 0),
+			archive.Broken, `"a" is damaged`,
+		},
+		"other bytes": {
+			bytes.Replace(stored, []byte("some"), []byte("same"), 1),
+			archive.Broken, `"a" is damaged`,
+		},
+		"unpacks to less": {changed(t, good, "a", directory, 24, 5), archive.Broken, `"a" is damaged`},
+		"unpacks to more": {changed(t, good, "a", directory, 24, 3), archive.Broken, `"a" is damaged`},
+		"less stored":     {changed(t, stored, "a", directory, 24, 11), archive.Broken, `"a" is damaged`},
+		"more stored":     {changed(t, stored, "a", directory, 24, 9), archive.Broken, `"a" is damaged`},
+		"more than it tells of": {changed(t, changed(t, stored, "a", directory, 24, 4), "a", directory, 16,
+			le4(crc32.ChecksumIEEE([]byte("some")))...), archive.Broken, `"a" is damaged`},
+		"more than that packed": {changed(t, changed(t, good, "a", directory, 24, 3), "a", directory, 16,
+			le4(crc32.ChecksumIEEE([]byte("of ")))...), archive.Broken, `"a" is damaged`},
+		"cut in its bytes": {changed(t, good, "a", directory, 20, 2), archive.Broken, `"a" is damaged`},
+		"bzip2":            {changed(t, good, "a", directory, 10, 12), archive.Broken, `by the method 12`},
+		"too many entries": {
+			pack(t, entries(strings.Split(strings.Repeat("x/,", 1000), ",")...)...),
+			prompt.TooManyFiles, "1001 entries",
+		},
+		"a large file": {
+			pack(t, entry("a", strings.Repeat("x", prompt.MaxFile+1))),
+			prompt.FilesTooLarge, `"a" is too large`,
+		},
+		"a file of 4 GiB": {
+			changed(t, good, "a", directory, 24, 0xFF, 0xFF, 0xFF, 0xFF),
+			prompt.FilesTooLarge, `"a" is too large`,
+		},
+		"large files": {
+			pack(t, entry("a", strings.Repeat("x", prompt.MaxFile)),
+				entry("b", strings.Repeat("x", prompt.MaxFile)), entry("c", "x")),
+			prompt.FilesTooLarge, `"c" is too large`,
+		},
 	} {
 		folder, err := archive.Read(tt.b)
 		require.ErrorContains(t, err, tt.want, name)
@@ -421,7 +471,9 @@ func TestDamaged(t *testing.T) {
 				b[i] = was
 				require.True(t, err != nil || len(folder.Files)+len(folder.LeftOut) <= len(good.Files), "byte %d", i)
 				for _, f := range folder.Files {
-					require.True(t, slices.ContainsFunc(good.Files, func(g prompt.FileBytes) bool { return bytes.Equal(f.Bytes, g.Bytes) }), "byte %d", i)
+					require.True(t, slices.ContainsFunc(good.Files, func(g prompt.FileBytes) bool {
+						return bytes.Equal(f.Bytes, g.Bytes)
+					}), "byte %d", i)
 				}
 			}
 		}
@@ -449,14 +501,19 @@ func TestTaken(t *testing.T) {
 		"the end of ZIP64": slices.Concat(good[:len(good)-22], largeEnd, good[len(good)-22:]),
 		"a comment":        commented,
 		"a long comment":   slices.Concat(good[:len(good)-2], []byte{0xFF, 0xFF}, make([]byte, 0xFFFF)),
-		"as archive/zip":   pack(t, entry("SKILL.md", string(aFolder[0].Bytes)), entry(aFolder[1].Path, string(aFolder[1].Bytes)), entry("empty", ""), executable(aFolder[3]), entry(aFolder[4].Path, string(aFolder[4].Bytes))),
+		"as archive/zip": pack(t, entry("SKILL.md", string(aFolder[0].Bytes)),
+			entry(aFolder[1].Path, string(aFolder[1].Bytes)), entry("empty", ""), executable(aFolder[3]),
+			entry(aFolder[4].Path, string(aFolder[4].Bytes))),
 	} {
 		folder, err := archive.Read(b)
 		require.NoError(t, err, name)
 		require.Equal(t, sorted(aFolder), sorted(folder.Files), name)
 	}
 
-	most := []zip.FileHeader{entry("a", strings.Repeat("x", prompt.MaxFile)), entry("b", strings.Repeat("x", prompt.MaxFile)), entry(".DS_Store", strings.Repeat("x", prompt.MaxFile+1))}
+	most := []zip.FileHeader{
+		entry("a", strings.Repeat("x", prompt.MaxFile)),
+		entry("b", strings.Repeat("x", prompt.MaxFile)), entry(".DS_Store", strings.Repeat("x", prompt.MaxFile+1)),
+	}
 	for i := range archive.MaxEntries - len(most) {
 		most = append(most, entry(fmt.Sprint(i), ""))
 	}
@@ -513,7 +570,8 @@ func FuzzRead(f *testing.F) {
 				require.True(t, sums[crc32.ChecksumIEEE(f.Bytes)], "%q", f.Path)
 			}
 		}
-		files := append(slices.Clone(folder.Files), prompt.FileBytes{Path: "SKILL.md"}) // so no folder holds all of them
+		// so no folder holds all of them
+		files := append(slices.Clone(folder.Files), prompt.FileBytes{Path: "SKILL.md"})
 		if _, err := prompt.NewFiles(files); err == nil {
 			again, err := archive.Read(archive.Write(files))
 			require.NoError(t, err)

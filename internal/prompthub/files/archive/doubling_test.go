@@ -15,10 +15,19 @@ func TestDoubling(t *testing.T) {
 	}
 	funcs := []doubling.Func{
 		{Name: "Write", With: func(s string) func() { f := files(s); return func() { archive.Write(f) } }},
-		{Name: "Read", With: func(s string) func() { b := archive.Write(files(s)); return func() { _, _ = archive.Read(b) } }},
-		{Name: "ReadAll", With: func(s string) func() { b := archive.Write(files(s)); return func() { _, _ = archive.ReadAll(b) } }},
+		{Name: "Read", With: func(s string) func() {
+			b := archive.Write(files(s))
+			return func() { _, _ = archive.Read(b) }
+		}},
+		{Name: "ReadAll", With: func(s string) func() {
+			b := archive.Write(files(s))
+			return func() { _, _ = archive.ReadAll(b) }
+		}},
 		{Name: "LeavesOut", With: func(s string) func() { return func() { archive.LeavesOut(s) } }},
-		{Name: "Read (no archive)", With: func(s string) func() { b := []byte(s); return func() { _, _ = archive.Read(b) } }},
+		{Name: "Read (no archive)", With: func(s string) func() {
+			b := []byte(s)
+			return func() { _, _ = archive.Read(b) }
+		}},
 	}
 	doubling.Listed(t, funcs, nil)
 	doubling.Check(t, funcs)

@@ -88,7 +88,8 @@ func read(b []byte, leftOut func(path string) string) (Folder, error) {
 		}
 		switch {
 		case e.kind != 0 && e.kind != fileType && e.kind != folderType:
-			return Folder{}, fault.Coded(fault.Invalid, Link, fmt.Sprintf("the archive: %.100q is a link or a device: put the file itself there", e.name))
+			return Folder{}, fault.Coded(fault.Invalid, Link,
+				fmt.Sprintf("the archive: %.100q is a link or a device: put the file itself there", e.name))
 		case (strings.HasSuffix(e.path, "/") || e.kind == folderType) && e.size == 0:
 			continue
 		case strings.HasSuffix(e.path, "/") || e.kind == folderType:
@@ -101,7 +102,8 @@ func read(b []byte, leftOut func(path string) string) (Folder, error) {
 		seen[e.path] = true
 		if total += e.size; e.size > prompt.MaxFile || total > prompt.MaxFilesSize {
 			return Folder{}, fault.Coded(fault.Invalid, prompt.FilesTooLarge, fmt.Sprintf(
-				"the archive: %.100q is too large: a file may have %d bytes, all together %d; leave some out", e.name, prompt.MaxFile, prompt.MaxFilesSize))
+				"the archive: %.100q is too large: a file may have %d bytes, all together %d; leave some out", e.name,
+				prompt.MaxFile, prompt.MaxFilesSize))
 		}
 		files = append(files, e)
 	}
@@ -113,7 +115,8 @@ func read(b []byte, leftOut func(path string) string) (Folder, error) {
 		if err != nil {
 			return Folder{}, err
 		}
-		folder.Files = append(folder.Files, prompt.FileBytes{Path: e.path, Bytes: content, Executable: e.mode&execBits != 0})
+		folder.Files = append(folder.Files,
+			prompt.FileBytes{Path: e.path, Bytes: content, Executable: e.mode&execBits != 0})
 	}
 	return folder, nil
 }
@@ -144,7 +147,8 @@ func readDirectory(b []byte) (entries []entry, start, directory int, err error) 
 		return nil, 0, 0, broken("it has the form for more than 4 GiB, ZIP64")
 	}
 	if number > MaxEntries {
-		return nil, 0, 0, fault.Coded(fault.Invalid, prompt.TooManyFiles, fmt.Sprintf("the archive has %d entries: leave some out, it may have %d", number, MaxEntries))
+		return nil, 0, 0, fault.Coded(fault.Invalid, prompt.TooManyFiles,
+			fmt.Sprintf("the archive has %d entries: leave some out, it may have %d", number, MaxEntries))
 	}
 	// programs that write while they read put the end of larger archives before the usual one
 	if i := at - largeEndSize; i >= 0 && string(b[i:i+4]) == largeEndSign {
@@ -255,7 +259,8 @@ func leftOut(path string) string {
 		if end < len(path) && (strings.EqualFold(part, ".git") || part == "__MACOSX") {
 			return path[:end+1]
 		}
-		if end == len(path) && slices.ContainsFunc([]string{".DS_Store", "Thumbs.db", "desktop.ini"}, func(s string) bool { return strings.EqualFold(s, part) }) {
+		if end == len(path) && slices.ContainsFunc([]string{".DS_Store", "Thumbs.db", "desktop.ini"},
+			func(s string) bool { return strings.EqualFold(s, part) }) {
 			return path
 		}
 		end++

@@ -10,7 +10,8 @@ const AgentFramework Format = "agent-framework"
 
 func init() {
 	register(codec{
-		name: AgentFramework, path: "*.yaml", ends: []string{".yaml", ".yml"}, says: isDeclared, read: readDeclared, write: writeDeclared,
+		name: AgentFramework, path: "*.yaml", ends: []string{".yaml", ".yml"}, says: isDeclared,
+		read: readDeclared, write: writeDeclared,
 		keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldConfig},
 	})
 }
@@ -31,7 +32,10 @@ func readDeclared(in *input) (Document, object, error) {
 	if err != nil {
 		return Document{}, nil, err
 	}
-	d := Document{Name: o.text("name"), Title: o.text("displayName"), Description: o.text("description"), Text: o.text("instructions")}
+	d := Document{
+		Name: o.text("name"), Title: o.text("displayName"), Description: o.text("description"),
+		Text: o.text("instructions"),
+	}
 	if d.Text == "" {
 		return d, o, errors.New("instructions: there are none")
 	}

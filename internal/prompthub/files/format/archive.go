@@ -57,7 +57,8 @@ func readArchive(b []byte, most int, withFolders bool) (files []File, skipped []
 			continue
 		}
 		if !fs.ValidPath(f.Name) {
-			return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken, fmt.Sprintf("the archive: %.100q is no path below its root: leave it out", f.Name))
+			return nil, nil, fault.Coded(fault.Invalid, ArchiveBroken,
+				fmt.Sprintf("the archive: %.100q is no path below its root: leave it out", f.Name))
 		}
 		if dir := c.folderOf(f.Name); dir != nil {
 			if err := c.addTo(dir, f); err != nil {
@@ -98,11 +99,15 @@ func Folder(root fs.FS) (files []File, skipped []string, err error) {
 // git~1 too.
 func Hidden(dir string) bool {
 	base := path.Base(dir)
-	return base == "node_modules" || strings.EqualFold(base, "git~1") || strings.HasPrefix(base, ".") && base != "." && !slices.Contains(toolFolders, base)
+	return base == "node_modules" || strings.EqualFold(base, "git~1") ||
+		strings.HasPrefix(base, ".") && base != "." && !slices.Contains(toolFolders, base)
 }
 
 // toolFolders are those in which tools have skills, agents, commands and rules of a repository.
-var toolFolders = []string{".agents", ".claude", ".clinerules", ".codex", ".cursor", ".gemini", ".github", ".kiro", ".opencode", ".roo", ".windsurf"}
+var toolFolders = []string{
+	".agents", ".claude", ".clinerules", ".codex", ".cursor", ".gemini", ".github", ".kiro",
+	".opencode", ".roo", ".windsurf",
+}
 
 // A collector reads files within the limits.
 type collector struct {
@@ -193,7 +198,9 @@ func (c *collector) result() (files []File, skipped []string, err error) {
 		}
 		if path.Base(f.Path) == KernelText {
 			f.Bytes = JoinKernel(f.Path, f.Bytes, c.configs[path.Dir(f.Path)])
-			c.skipped = slices.DeleteFunc(c.skipped, func(name string) bool { return name == path.Join(path.Dir(f.Path), KernelConfig) })
+			c.skipped = slices.DeleteFunc(c.skipped, func(name string) bool {
+				return name == path.Join(path.Dir(f.Path), KernelConfig)
+			})
 		}
 		files = append(files, f)
 	}
@@ -236,7 +243,10 @@ func below(file string, dirs map[string]bool) bool {
 }
 
 // aboutFolders are files that tell of the folder that they are in.
-var aboutFolders = []string{"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code_of_conduct", "user"}
+var aboutFolders = []string{
+	"readme", "license", "changelog", "contributing", "agents", "claude",
+	"security", "code_of_conduct", "user",
+}
 
 // holdsPrompts reports whether a file holds prompts, by its name. Ends that files of any kind have
 // say nothing here.

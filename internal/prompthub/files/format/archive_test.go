@@ -47,7 +47,10 @@ func TestFolderAndArchive(t *testing.T) {
 		tree[name] = &fstest.MapFile{Data: sample(t, name)}
 		files[name] = bytes.NewReader(sample(t, name))
 	}
-	for _, name := range []string{"README.md", ".git/HEAD.md", "skills/code-review/references/more.md", "patterns/summarize/user.md", "a.png"} {
+	for _, name := range []string{
+		"README.md", ".git/HEAD.md", "skills/code-review/references/more.md",
+		"patterns/summarize/user.md", "a.png",
+	} {
 		tree[name] = &fstest.MapFile{Data: []byte("x")}
 		files[name] = strings.NewReader("x")
 	}
@@ -55,7 +58,10 @@ func TestFolderAndArchive(t *testing.T) {
 	got, skipped, err := format.Folder(tree)
 	require.NoError(t, err)
 	require.Len(t, got, len(samples(t)))
-	require.Equal(t, []string{"README.md", "a.png", "link.md", "patterns/summarize/user.md", "skills/code-review/references/more.md"}, skipped)
+	require.Equal(t, []string{
+		"README.md", "a.png", "link.md", "patterns/summarize/user.md",
+		"skills/code-review/references/more.md",
+	}, skipped)
 	delete(files, ".git/HEAD.md")
 	fromArchive, _, err := format.Archive(archive(t, files), format.MaxTotal)
 	require.NoError(t, err)
@@ -75,7 +81,8 @@ func TestFolderAndArchive(t *testing.T) {
 func TestWhatPathNamesIsRead(t *testing.T) {
 	t.Parallel()
 	names := []string{
-		"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code-of-conduct", "user", "system", "skill", "skills",
+		"readme", "license", "changelog", "contributing", "agents", "claude", "security", "code-of-conduct",
+		"user", "system", "skill", "skills",
 		"commands", "prompt", "prompts", "node-modules", "lock", "md", "json", "a",
 	}
 	for _, f := range format.Formats() {
@@ -155,10 +162,16 @@ func TestArchivesThatAreRefused(t *testing.T) {
 		files map[string]io.Reader
 		want  string
 	}{
-		"a bomb":       {map[string]io.Reader{"a.md": zeros(100 << 20)}, "a.md: is too large"},
-		"many bombs":   {many, "is too large"},
-		"inflated":     {map[string]io.Reader{"a.md": zeros(1<<20 + 1)}, "those of an archive may have 50 times its own size"},
-		"a long path":  {map[string]io.Reader{strings.Repeat("a/", 500) + ".md": zeros(1)}, "has a path of more than 1000 bytes"},
+		"a bomb":     {map[string]io.Reader{"a.md": zeros(100 << 20)}, "a.md: is too large"},
+		"many bombs": {many, "is too large"},
+		"inflated": {
+			map[string]io.Reader{"a.md": zeros(1<<20 + 1)},
+			"those of an archive may have 50 times its own size",
+		},
+		"a long path": {
+			map[string]io.Reader{strings.Repeat("a/", 500) + ".md": zeros(1)},
+			"has a path of more than 1000 bytes",
+		},
 		"a climber":    {map[string]io.Reader{"../../a.md": zeros(1)}, "is no path below its root"},
 		"from the top": {map[string]io.Reader{"/etc/a.md": zeros(1)}, "is no path below its root"},
 		"backslashes":  {map[string]io.Reader{`a\..\..\b/./c.md`: zeros(1)}, "is no path below its root"},
@@ -219,9 +232,12 @@ func TestFilesThatAreRefused(t *testing.T) {
 	bomb := aliasBomb()
 	long := "---\na: &a " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n---\nx"
 	for name, tt := range map[string]struct{ file, want string }{
-		"a bomb of aliases":   {bomb + "---\nx", ""},
-		"long aliases":        {long, "the aliases add more than"},
-		"deep":                {"---\na: " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\n---\nx", "nested more than 50 deep"},
+		"a bomb of aliases": {bomb + "---\nx", ""},
+		"long aliases":      {long, "the aliases add more than"},
+		"deep": {
+			"---\na: " + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "\n---\nx",
+			"nested more than 50 deep",
+		},
 		"many parts":          {"---\na: [" + strings.Repeat("x,", 200_000) + "]\n---\nx", "more than 100000 parts"},
 		"no end":              {"---\ntitle: a\n", "has no end"},
 		"a list":              {"---\n[a: b]\n---\nx", "does not have members"},

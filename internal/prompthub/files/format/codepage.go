@@ -66,7 +66,8 @@ func CodePage(name string) (string, error) {
 	if _, ok := codePages[known]; ok {
 		return known, nil
 	}
-	return "", fmt.Errorf("%.40q is no code page: use one of %s; UTF-8 and UTF-16 need none", name, strings.Join(CodePages(), ", "))
+	return "", fmt.Errorf("%.40q is no code page: use one of %s; UTF-8 and UTF-16 need none", name,
+		strings.Join(CodePages(), ", "))
 }
 
 // InUTF8 returns a file that is in a code page as UTF-8. One that is UTF-8, or says by its mark
@@ -87,7 +88,8 @@ func InUTF8(b []byte, page string) ([]byte, error) {
 		return nil, errors.Join(fmt.Errorf("the file is not in %s", page), err)
 	}
 	if at := bytes.IndexRune(text, utf8.RuneError); at >= 0 {
-		return nil, fmt.Errorf("the file is not in %s, as line %d shows: name the code page that it was saved in", page, 1+bytes.Count(text[:at], newline))
+		return nil, fmt.Errorf("the file is not in %s, as line %d shows: name the code page that it was saved in", page,
+			1+bytes.Count(text[:at], newline))
 	}
 	return text, nil
 }

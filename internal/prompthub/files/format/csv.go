@@ -21,7 +21,8 @@ const CSV Format = "csv"
 
 func init() {
 	register(codec{
-		name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, unnamed: true, read: readOneCSV, write: writeCSV,
+		name: CSV, path: "*.csv", ends: []string{".csv", ".tsv"}, many: true, unnamed: true,
+		read: readOneCSV, write: writeCSV,
 		keeps: []string{fieldName, fieldTitle, fieldDescription},
 	})
 }
@@ -38,7 +39,10 @@ const (
 // Names that the needed columns may have; the first of them that the file has counts.
 var (
 	titleColumns = []string{colTitle, "title", "name", "prompt name", "prompt_name", "prompt title"}
-	textColumns  = []string{colText, "text", "content", "prompt text", "prompt_text", "template", "instructions", "body"}
+	textColumns  = []string{
+		colText, "text", "content", "prompt text", "prompt_text",
+		"template", "instructions", "body",
+	}
 )
 
 // maxHeader is how many bytes of a first line are kept with each row.
@@ -108,7 +112,8 @@ func (r *csvReader) line(at int, broken *csv.ParseError) ([]string, error) {
 	lazy := csv.NewReader(bytes.NewReader(text))
 	lazy.Comma, lazy.TrimLeadingSpace, lazy.FieldsPerRecord, lazy.LazyQuotes = r.Comma, r.TrimLeadingSpace, -1, true
 	record, err := lazy.Read()
-	if err != nil || len(record) != r.fields || !errors.Is(broken.Err, csv.ErrBareQuote) && bytes.Count(text, []byte(`"`))%2 == 1 {
+	if err != nil || len(record) != r.fields ||
+		!errors.Is(broken.Err, csv.ErrBareQuote) && bytes.Count(text, []byte(`"`))%2 == 1 {
 		broken.Line, broken.StartLine = broken.Line+r.lines, broken.StartLine+r.lines
 		return nil, broken
 	}
@@ -117,7 +122,8 @@ func (r *csvReader) line(at int, broken *csv.ParseError) ([]string, error) {
 	return record, nil
 }
 
-var errFields = fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("a row has more than %d fields: put quotes around texts with separators", maxMembers))
+var errFields = fault.Coded(fault.Invalid, jsonsize.TooManyParts,
+	fmt.Sprintf("a row has more than %d fields: put quotes around texts with separators", maxMembers))
 
 // fields returns how many fields the first row of a CSV file has, if its quotes are as they must
 // be.
@@ -161,7 +167,10 @@ func newCSV(file []byte) (*csvReader, []string, error) {
 		all, begin = []rune{rune(m[1][0])}, len(m[0])
 	}
 	for _, separator := range all {
-		r := &csvReader{Reader: &csv.Reader{Comma: separator, TrimLeadingSpace: hasSpaces(file[begin:], separator)}, file: file}
+		r := &csvReader{
+			Reader: &csv.Reader{Comma: separator, TrimLeadingSpace: hasSpaces(file[begin:], separator)},
+			file:   file,
+		}
 		r.over(begin)
 		header, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -237,7 +246,8 @@ func unread(name string, file []byte, err error) error {
 func malformed(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
-		return fmt.Errorf("line %d, column %d: %w, in the row that begins on line %d", p.Line, p.Column, p.Err, p.StartLine)
+		return fmt.Errorf("line %d, column %d: %w, in the row that begins on line %d", p.Line,
+			p.Column, p.Err, p.StartLine)
 	}
 	return err
 }
@@ -263,7 +273,8 @@ func (r *Row) fill(header, record []string, key string) {
 			r.Text = value
 		case colForDevs:
 			if strings.EqualFold(strings.TrimSpace(value), "true") {
-				r.Tags = append([]string{forDevs}, slices.DeleteFunc(r.Tags, func(tag string) bool { return tag == forDevs })...)
+				r.Tags = append([]string{forDevs},
+					slices.DeleteFunc(r.Tags, func(tag string) bool { return tag == forDevs })...)
 			}
 		case colType:
 			r.tag(strings.ToLower(strings.TrimSpace(value)))

@@ -47,14 +47,21 @@ var letters = []struct{ letter, field string }{
 func full(chat bool) format.Document {
 	value := "12"
 	d := format.Document{
-		Name: "Full of it", Title: "A title", Description: "About it", Text: "Hello {{a}}\r\nand {{b}}", Config: jsontext.Value(`{"model":"m","x":[1]}`),
-		Variables: []prompt.Variable{{Name: "a", Label: "A", Type: prompt.Multiline, Required: true}, {Name: "b", Type: prompt.Number, Default: &value}},
-		Tags:      []string{"text", "image", "development"}, OwnTags: []string{"mine"}, Visibility: "private", Labels: []string{"production"}, Message: "why",
+		Name: "Full of it", Title: "A title", Description: "About it", Text: "Hello {{a}}\r\nand {{b}}",
+		Config: jsontext.Value(`{"model":"m","x":[1]}`),
+		Variables: []prompt.Variable{
+			{Name: "a", Label: "A", Type: prompt.Multiline, Required: true},
+			{Name: "b", Type: prompt.Number, Default: &value},
+		},
+		Tags: []string{"text", "image", "development"}, OwnTags: []string{"mine"}, Visibility: "private",
+		Labels: []string{"production"}, Message: "why",
 	}
 	if chat {
 		d.Text, d.Kind = "", prompt.KindChat
 		d.Messages = []prompt.Message{
-			{Role: "tool_1", Content: "Say {{a}}\r\nand {{b}}"}, {Placeholder: "more"}, {Role: "assistant", Content: "Yes"},
+			{Role: "tool_1", Content: "Say {{a}}\r\nand {{b}}"},
+			{Placeholder: "more"},
+			{Role: "assistant", Content: "Yes"},
 		}
 	}
 	return d

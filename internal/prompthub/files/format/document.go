@@ -164,7 +164,10 @@ func (v Version) In(d Document) Document {
 // Hash names what the version says, as the library that it comes from does.
 func (v Version) Hash() string {
 	d := v.In(Document{}).draft()
-	is := prompt.Version{Content: d.Content(), Description: d.Description, FileHash: v.FileHash, Undescribed: v.Description == nil}
+	is := prompt.Version{
+		Content: d.Content(), Description: d.Description, FileHash: v.FileHash,
+		Undescribed: v.Description == nil,
+	}
 	if kept := v.Source.kept(); kept != nil {
 		is.FileHash = kept.Hash()
 	}
@@ -312,7 +315,8 @@ func Of(d prompt.Draft) Document {
 func (d Document) Draft() prompt.Draft {
 	draft := d.Titled().draft()
 	draft.Visibility = cmp.Or(draft.Visibility, prompt.Private)
-	if draft.Source = d.Source.kept(); draft.Source != nil && d.Extra.Format == d.Source.Format && len(d.Extra.Members) > 0 {
+	if draft.Source = d.Source.kept(); draft.Source != nil && d.Extra.Format == d.Source.Format &&
+		len(d.Extra.Members) > 0 {
 		draft.Source = draft.Source.WithExtra(d.Extra.members())
 	}
 	for _, tag := range d.Tags {
@@ -422,7 +426,10 @@ var documentFields = []field{
 	{name: fieldName, of: func(d *Document) any { return &d.Name }, stays: true},
 	{name: fieldTitle, of: func(d *Document) any { return &d.Title }, most: prompt.MaxTitle, stays: true},
 	{name: fieldText, of: func(d *Document) any { return &d.Text }},
-	{name: fieldDescription, of: func(d *Document) any { return &d.Description }, most: prompt.MaxDescription, stays: true},
+	{
+		name: fieldDescription, of: func(d *Document) any { return &d.Description },
+		most: prompt.MaxDescription, stays: true,
+	},
 	{name: fieldKind, of: func(d *Document) any { return &d.Kind }},
 	{name: fieldMessages, of: func(d *Document) any { return &d.Messages }, parts: []string{"role", "placeholder"}},
 	{name: fieldConfig, of: func(d *Document) any { return &d.Config }},
@@ -555,7 +562,8 @@ func (d Document) KeepsKind(was Document) error {
 	case len(was.Messages) > 0 && len(d.Messages) == 0:
 		return errors.New("the prompt is a chat, and a text would take the place of its messages: take another name, or a file that has messages")
 	case len(was.Messages) == 0 && len(d.Messages) > 0 && slices.Contains(d.Extra.Format.Loses(), fieldKind):
-		return errors.New("the prompt is a text, and messages would take its place: take another name, or a file that has a text")
+		return errors.New(
+			"the prompt is a text, and messages would take its place: take another name, or a file that has a text")
 	}
 	return nil
 }

@@ -17,9 +17,11 @@ const Dotprompt Format = "dotprompt"
 
 func init() {
 	register(codec{
-		name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, comments: true, read: readDotprompt, write: writeDotprompt,
+		name: Dotprompt, path: "*.prompt", ends: []string{".prompt"}, front: true, comments: true,
+		read: readDotprompt, write: writeDotprompt,
 		keeps: []string{
-			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
+			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables,
+			fieldVariables + ".description",
 			fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
 		},
 	})
@@ -113,7 +115,10 @@ func writeDotprompt(d Document, extra object) ([]byte, error) {
 }
 
 // picoTypes are the types of Picoschema by ours.
-var picoTypes = map[prompt.VariableType]string{prompt.Number: "number", prompt.Boolean: "boolean", prompt.Line: "string"}
+var picoTypes = map[prompt.VariableType]string{
+	prompt.Number:  "number",
+	prompt.Boolean: "boolean", prompt.Line: "string",
+}
 
 // picoInteger is one that has none of ours: such a variable is a number here, and the file keeps
 // what it is there.
@@ -138,7 +143,8 @@ func takePicoschema(o *object) []prompt.Variable {
 	var halves, others object
 	for _, m := range schema {
 		v, ok := picoVariable(m)
-		if declared := func(d prompt.Variable) bool { return d.Name == v.Name }; !ok || slices.ContainsFunc(list, declared) {
+		if declared := func(d prompt.Variable) bool { return d.Name == v.Name }; !ok ||
+			slices.ContainsFunc(list, declared) {
 			others = append(others, m)
 			continue
 		}
@@ -259,7 +265,8 @@ func picoNameOf(m member) string {
 // same.
 func picoMember(v prompt.Variable, own object) member {
 	for _, m := range own {
-		if is, ok := picoVariable(m); ok && is.Name == v.Name && is.Type == v.Type && is.Required == v.Required && is.Description == v.Description {
+		if is, ok := picoVariable(m); ok && is.Name == v.Name && is.Type == v.Type && is.Required == v.Required &&
+			is.Description == v.Description {
 			return m
 		}
 	}

@@ -40,7 +40,8 @@ func TestDoubling(t *testing.T) {
 	document := func(s string) format.Document {
 		def := s
 		return format.Document{
-			Name: "n", Title: s, Description: s, Text: s, Tags: strings.Fields(s), OwnTags: lines(s), Labels: lines(s), Message: s,
+			Name: "n", Title: s, Description: s, Text: s, Tags: strings.Fields(s), OwnTags: lines(s),
+			Labels: lines(s), Message: s,
 			Variables: []prompt.Variable{{Name: "a", Description: s, Default: &def}},
 		}
 	}
@@ -101,8 +102,14 @@ func TestDoubling(t *testing.T) {
 			return func() { d.Extra.Same(d.Extra) }
 		}},
 		{Name: "Detect", With: file(func(b []byte) { format.Detect("a.json", b) })},
-		{Name: "Archive", With: func(s string) func() { b := zipped(s); return func() { _, _, _ = format.Archive(b, 1<<30) } }},
-		{Name: "ArchiveOfSkills", With: func(s string) func() { b := zipped(s); return func() { _, _, _ = format.ArchiveOfSkills(b, 1<<30) } }},
+		{Name: "Archive", With: func(s string) func() {
+			b := zipped(s)
+			return func() { _, _, _ = format.Archive(b, 1<<30) }
+		}},
+		{Name: "ArchiveOfSkills", With: func(s string) func() {
+			b := zipped(s)
+			return func() { _, _, _ = format.ArchiveOfSkills(b, 1<<30) }
+		}},
 		{Name: "Folder", With: func(s string) func() {
 			folder := fstest.MapFS{}
 			for i, line := range lines(s) {
@@ -129,7 +136,10 @@ func TestDoubling(t *testing.T) {
 			return func() { readParts(format.PartsOf(files, "k")) }
 		}},
 		{Name: "Made", With: func(s string) func() {
-			source := &prompt.Source{Format: string(format.Markdown), File: "p.md", Bytes: []byte("---\n" + s + "\n---\nx")}
+			source := &prompt.Source{
+				Format: string(format.Markdown), File: "p.md",
+				Bytes: []byte("---\n" + s + "\n---\nx"),
+			}
 			return func() { format.Made(source) }
 		}},
 		{Name: "JoinKernel", With: func(s string) func() {
@@ -148,7 +158,8 @@ func TestDoubling(t *testing.T) {
 			return func() { format.Called(files, nil) }
 		}},
 		{Name: "SplitKernel", With: func(s string) func() {
-			b := []byte("template: |\n  " + strings.Join(lines(s), "\n  ") + "\n" + "input_variables: [" + strings.Repeat("{name: a}, ", len(s)/100) + "]\n")
+			b := []byte("template: |\n  " + strings.Join(lines(s), "\n  ") + "\n" + "input_variables: [" +
+				strings.Repeat("{name: a}, ", len(s)/100) + "]\n")
 			return func() { _, _, _ = format.SplitKernel(b) }
 		}},
 		{Name: "Named", With: func(s string) func() {
@@ -164,9 +175,15 @@ func TestDoubling(t *testing.T) {
 		{Name: "Document.Fitted", With: doc(func(d format.Document) { d.Fitted() })},
 		{Name: "Document.Prepared", With: doc(func(d format.Document) { d.Prepared([]string{"a"}, prompt.Public) })},
 		{Name: "Row.Units", With: doc(func(d format.Document) { format.Row{Document: d}.Units() })},
-		{Name: "Version.In", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.In(d) })},
-		{Name: "Version.Hash", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.Hash() })},
-		{Name: "Version.HashIn", With: doc(func(d format.Document) { format.Version{Text: d.Text, Messages: d.Messages}.HashIn(format.Document{}) })},
+		{Name: "Version.In", With: doc(func(d format.Document) {
+			format.Version{Text: d.Text, Messages: d.Messages}.In(d)
+		})},
+		{Name: "Version.Hash", With: doc(func(d format.Document) {
+			format.Version{Text: d.Text, Messages: d.Messages}.Hash()
+		})},
+		{Name: "Version.HashIn", With: doc(func(d format.Document) {
+			format.Version{Text: d.Text, Messages: d.Messages}.HashIn(format.Document{})
+		})},
 		{Name: "Document.Unheld", With: func(s string) func() {
 			d, _ := format.Read(format.Markdown, "p.md", []byte("---\n"+s+"\n---\nx"))
 			return func() { d.Unheld() }
@@ -191,9 +208,15 @@ func TestDoubling(t *testing.T) {
 		{Name: "Format.Path", With: doc(func(d format.Document) { format.Markdown.Path(d) })},
 	}
 	for _, to := range format.Syntaxes() {
-		funcs = append(funcs, doubling.Func{Name: fmt.Sprintf("Document.In (%s)", to), With: doc(func(d format.Document) { _, _ = d.In(to) })})
+		funcs = append(funcs, doubling.Func{
+			Name: fmt.Sprintf("Document.In (%s)", to),
+			With: doc(func(d format.Document) { _, _ = d.In(to) }),
+		})
 	}
-	names := map[format.Format]string{format.Skill: "a/SKILL.md", format.VSCode: "a.prompt.md", format.Command: "commands/a.md", format.Fabric: "a/system.md"}
+	names := map[format.Format]string{
+		format.Skill: "a/SKILL.md", format.VSCode: "a.prompt.md",
+		format.Command: "commands/a.md", format.Fabric: "a/system.md",
+	}
 	for _, f := range format.Formats() {
 		name := names[f]
 		if name == "" {
@@ -202,8 +225,14 @@ func TestDoubling(t *testing.T) {
 		// a file that says the text in each member that the format has, and in none that it has not
 		said := func(d format.Document) []byte { b, _, _ := format.Write(f, d); return b }
 		funcs = append(funcs,
-			doubling.Func{Name: fmt.Sprintf("Read (%s, the file)", f), With: file(func(b []byte) { _, _ = format.Read(f, name, b) })},
-			doubling.Func{Name: fmt.Sprintf("Read (%s, front matter)", f), With: file(func(b []byte) { _, _ = format.Read(f, name, fmt.Appendf(nil, "---\n%s\n---\nx", b)) })},
+			doubling.Func{
+				Name: fmt.Sprintf("Read (%s, the file)", f),
+				With: file(func(b []byte) { _, _ = format.Read(f, name, b) }),
+			},
+			doubling.Func{
+				Name: fmt.Sprintf("Read (%s, front matter)", f),
+				With: file(func(b []byte) { _, _ = format.Read(f, name, fmt.Appendf(nil, "---\n%s\n---\nx", b)) }),
+			},
 			doubling.Func{Name: fmt.Sprintf("Read (%s, a text)", f), With: func(s string) func() {
 				b := said(format.Document{Title: "t", Text: s})
 				return func() { _, _ = format.Read(f, name, b) }
@@ -216,7 +245,10 @@ func TestDoubling(t *testing.T) {
 				b := said(declaring(s))
 				return func() { _, _ = format.Read(f, name, b) }
 			}},
-			doubling.Func{Name: fmt.Sprintf("Write (%s, variables)", f), With: func(s string) func() { d := declaring(s); return func() { _, _, _ = format.Write(f, d) } }},
+			doubling.Func{Name: fmt.Sprintf("Write (%s, variables)", f), With: func(s string) func() {
+				d := declaring(s)
+				return func() { _, _, _ = format.Write(f, d) }
+			}},
 			doubling.Func{Name: fmt.Sprintf("Rows (%s)", f), With: func(s string) func() {
 				b := said(document(s))
 				return func() {
@@ -229,9 +261,18 @@ func TestDoubling(t *testing.T) {
 				b := said(document(s))
 				return func() { readParts(format.Parts(name, append(b, b...), "k")) }
 			}},
-			doubling.Func{Name: fmt.Sprintf("Format.ForProgram (%s)", f), With: doc(func(d format.Document) { d.Text += "${a:1}"; f.ForProgram(d) })},
-			doubling.Func{Name: fmt.Sprintf("Write (%s)", f), With: doc(func(d format.Document) { _, _, _ = format.Write(f, d) })},
-			doubling.Func{Name: fmt.Sprintf("Write (%s, chat)", f), With: func(s string) func() { d := chat(s); return func() { _, _, _ = format.Write(f, d) } }},
+			doubling.Func{
+				Name: fmt.Sprintf("Format.ForProgram (%s)", f),
+				With: doc(func(d format.Document) { d.Text += "${a:1}"; f.ForProgram(d) }),
+			},
+			doubling.Func{
+				Name: fmt.Sprintf("Write (%s)", f),
+				With: doc(func(d format.Document) { _, _, _ = format.Write(f, d) }),
+			},
+			doubling.Func{Name: fmt.Sprintf("Write (%s, chat)", f), With: func(s string) func() {
+				d := chat(s)
+				return func() { _, _, _ = format.Write(f, d) }
+			}},
 			doubling.Func{Name: fmt.Sprintf("Rewrite (%s)", f), With: func(s string) func() {
 				b, d := said(document(s)), document(doubling.Turned(s))
 				return func() { _, _, _ = format.Rewrite(f, name, b, d) }
@@ -246,9 +287,15 @@ func TestDoubling(t *testing.T) {
 		return func() { _, _ = format.SkillFrontMatter(b) }
 	}})
 	doubling.Listed(t, funcs, map[string][]string{
-		"compares or returns what it is given":                      {"Kept", "Document.Said", "IsKernelText", "Warning.IsNote", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names"},
-		"is called for a line of a file, see Parts":                 {"IncludesOf"},
-		"is called for what Parts yields":                           {"Part.Row", "Part.Weight", "Part.Size", "Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes"},
+		"compares or returns what it is given": {
+			"Kept", "Document.Said", "IsKernelText",
+			"Warning.IsNote", "Row.Place", "Part.Place", "Format.IsMany", "Format.Loses", "Format.MediaType", "Names",
+		},
+		"is called for a line of a file, see Parts": {"IncludesOf"},
+		"is called for what Parts yields": {
+			"Part.Row", "Part.Weight", "Part.Size",
+			"Part.Check", "Part.IsJSON", "Part.Name", "Part.Includes",
+		},
 		"is Rewrite of a document that was read already, see there": {"Document.Rewrite"},
 	})
 	doubling.Check(t, funcs)

@@ -20,7 +20,8 @@ func decoded(b []byte, isJSON bool) ([]byte, []Warning, error) {
 	case bytes.HasPrefix(b, []byte("\xff\xfe")), bytes.HasPrefix(b, []byte("\xfe\xff")):
 		text, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(b)
 		if err != nil || len(b)%2 != 0 || bytes.ContainsRune(text, utf8.RuneError) {
-			return nil, nil, errors.New("the file is in UTF-16 and is cut off, or broken, in a character: save it as UTF-8")
+			return nil, nil, errors.New(
+				"the file is in UTF-16 and is cut off, or broken, in a character: save it as UTF-8")
 		}
 		if bytes.IndexByte(text, 0) >= 0 {
 			return nil, nil, errBinary

@@ -39,13 +39,17 @@ func (d Document) Fitted() Document {
 	warn := func(format string, of ...any) {
 		d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf(format, of...)})
 	}
-	said := slices.DeleteFunc(slices.Clone(d.Messages), func(m prompt.Message) bool { return m.Placeholder == "" && strings.TrimSpace(m.Content) == "" })
+	said := slices.DeleteFunc(slices.Clone(d.Messages), func(m prompt.Message) bool {
+		return m.Placeholder == "" && strings.TrimSpace(m.Content) == ""
+	})
 	if gone := len(d.Messages) - len(said); gone > 0 && len(said) > 0 {
 		d.Messages = said
 		warn("messages that say nothing are left out: %d of them", gone)
 	}
-	d.Labels = slices.DeleteFunc(slices.Clone(d.Labels), func(l string) bool { return l == prompt.Latest }) // which follows
-	if v := strings.ToLower(strings.TrimSpace(d.Visibility)); v == "" || v == string(prompt.Private) || v == string(prompt.Public) {
+	// which follows
+	d.Labels = slices.DeleteFunc(slices.Clone(d.Labels), func(l string) bool { return l == prompt.Latest })
+	if v := strings.ToLower(strings.TrimSpace(d.Visibility)); v == "" ||
+		v == string(prompt.Private) || v == string(prompt.Public) {
 		d.Visibility = v
 	} else {
 		warn("the visibility %.40q is neither private nor public, and the prompt is private", d.Visibility)
@@ -68,7 +72,8 @@ func (d Document) Fitted() Document {
 		}
 		if n := unitsOf(strings.TrimSpace(*text)); n > f.most {
 			*text = cutAt(strings.TrimSpace(*text), f.most)
-			warn("the %s has %d characters and was cut after %d, of %d that it may have: shorten it", f.name, n, unitsOf(*text), f.most)
+			warn("the %s has %d characters and was cut after %d, of %d that it may have: shorten it",
+				f.name, n, unitsOf(*text), f.most)
 		}
 	}
 	return d
@@ -81,13 +86,21 @@ func (d Document) fewTags() Document {
 	if n := len(d.Tags); n > prompt.MaxTags {
 		d.OwnTags = append(slices.Clone(d.Tags[prompt.MaxTags:]), d.OwnTags...)
 		d.Tags = slices.Clone(d.Tags[:prompt.MaxTags])
-		d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf("%d tags are in the catalog, and a prompt has %d of these: the others are its own", n, prompt.MaxTags)})
+		d.Warnings = append(d.Warnings,
+			Warning{
+				Text: fmt.Sprintf("%d tags are in the catalog, and a prompt has %d of these: the others are its own", n,
+					prompt.MaxTags),
+			})
 	}
 	var own []string
 	for _, tag := range d.OwnTags {
-		tag = strings.Join(strings.FieldsFunc(tag, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		tag = strings.Join(strings.FieldsFunc(tag, func(r rune) bool {
+			return unicode.IsSpace(r) || unicode.IsControl(r)
+		}), " ")
 		if short := cutAt(tag, prompt.MaxOwnTag); short != tag {
-			d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf("the tag %.40q was cut after %d characters, of %d that it may have", tag, unitsOf(short), prompt.MaxOwnTag)})
+			d.Warnings = append(d.Warnings,
+				Warning{Text: fmt.Sprintf("the tag %.40q was cut after %d characters, of %d that it may have", tag,
+					unitsOf(short), prompt.MaxOwnTag)})
 			tag = short
 		}
 		if tag != "" && !slices.Contains(own, tag) && !slices.Contains(d.Tags, tag) && len(own) <= prompt.MaxOwnTags {
@@ -96,7 +109,9 @@ func (d Document) fewTags() Document {
 	}
 	if len(own) > prompt.MaxOwnTags {
 		own = own[:prompt.MaxOwnTags]
-		d.Warnings = append(d.Warnings, Warning{Text: fmt.Sprintf("there are more than %d tags outside the catalog, and the others are left out", prompt.MaxOwnTags)})
+		d.Warnings = append(d.Warnings,
+			Warning{Text: fmt.Sprintf("there are more than %d tags outside the catalog, and the others are left out",
+				prompt.MaxOwnTags)})
 	}
 	d.OwnTags = own
 	return d
@@ -112,7 +127,9 @@ func heading(text string) (first string, isHeading bool) {
 				return rest, true
 			}
 		}
-		if first == "" && strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		if first == "" && strings.ContainsFunc(line, func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r)
+		}) {
 			first = line
 		}
 	}

@@ -175,7 +175,8 @@ func isTaken(name string) bool {
 
 // unmarked returns the name of a prompt whose file, or folder, has a name.
 func unmarked(name string, isMarkdown bool) string {
-	if rest, ok := strings.CutSuffix(name, mark); ok && (isReserved(path.Base(rest)) || isMarkdown && isTaken(path.Base(rest))) {
+	if rest, ok := strings.CutSuffix(name, mark); ok &&
+		(isReserved(path.Base(rest)) || isMarkdown && isTaken(path.Base(rest))) {
 		return rest
 	}
 	return name
@@ -184,7 +185,8 @@ func unmarked(name string, isMarkdown bool) string {
 // Read reads a file with one prompt. A prompt without a name has that of the file.
 func Read(f Format, file string, b []byte) (Document, error) {
 	if len(b) > MaxOne {
-		return Document{}, fault.Coded(fault.Invalid, FileTooLarge, fmt.Sprintf("the file has more than %d bytes, which is the most for one prompt: shorten it", MaxOne))
+		return Document{}, fault.Coded(fault.Invalid, FileTooLarge,
+			fmt.Sprintf("the file has more than %d bytes, which is the most for one prompt: shorten it", MaxOne))
 	}
 	b, warnings, err := decoded(b, f.isJSON())
 	if err != nil {
@@ -283,7 +285,8 @@ func Rewrite(f Format, name string, file []byte, d Document) (rewritten []byte, 
 func (was Document) Rewrite(name string, file []byte, d Document) (rewritten []byte, loss []string, err error) {
 	d.Extra = was.Extra
 	says := func(d Document) bool { // whether the file says that, or the library holds that of it
-		return len(Differences(was.Titled(), d.Titled())) == 0 || len(Differences(was.Readable().Fitted().Titled(), d.Titled())) == 0
+		return len(Differences(was.Titled(), d.Titled())) == 0 ||
+			len(Differences(was.Readable().Fitted().Titled(), d.Titled())) == 0
 	}
 	if says(d) && was.Stays(file) {
 		return file, nil, nil
@@ -329,7 +332,8 @@ func Detect(file string, b []byte) (found Format) {
 	switch {
 	case slices.Contains(codecs[JSONLines].ends, end) && isChat(b):
 		return Messages
-	case IsKernelText(file) && isKernel(b), slices.Contains(codecs[GitHubModels].ends, end) && isKernel(b) && !hasMessages.Match(b):
+	case IsKernelText(file) && isKernel(b), slices.Contains(codecs[GitHubModels].ends, end) &&
+		isKernel(b) && !hasMessages.Match(b):
 		return SemanticKernel
 	}
 	for _, f := range Formats() {

@@ -54,7 +54,8 @@ func samples(t testing.TB) map[string]format.Format {
 		"editors/planner.agent.md":         format.Agent,
 		"editors/go-style.instructions.md": format.Instructions,
 		"editors/sources.chatmode.md":      format.ChatMode,
-		"editors/typescript.mdc":           format.CursorRule, // whose front matter is no YAML, as rules of Cursor have it
+		// whose front matter is no YAML, as rules of Cursor have it
+		"editors/typescript.mdc": format.CursorRule,
 	}
 }
 
@@ -114,7 +115,8 @@ func change(d format.Document) (string, []prompt.Message) {
 func TestTagsInOneLine(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
-		"development, foo": {"development", "foo"}, "one": {"one"}, "two words,": {"two words"}, `""`: nil, "[]": nil, `["a, b", c]`: {"a, b", "c"},
+		"development, foo": {"development", "foo"}, "one": {"one"}, "two words,": {"two words"}, `""`: nil, "[]": nil,
+		`["a, b", c]`: {"a, b", "c"},
 	} {
 		in := []byte("---\ntags: " + line + "\n---\n\nText.\n")
 		d, err := format.Read(format.Markdown, "a.md", in)
@@ -170,7 +172,8 @@ func TestDotpromptIsReadInPart(t *testing.T) {
 	in := file("{schema: {'age?': 'integer, of whom', by(object): {a: string}, name: string}, default: {age: 7, by: {a: x}}}")
 	d := read(in)
 	require.Equal(t, []prompt.Variable{
-		{Name: "age", Type: prompt.Number, Description: "of whom", Default: new("7")}, {Name: "name", Type: prompt.Line, Required: true},
+		{Name: "age", Type: prompt.Number, Description: "of whom", Default: new("7")},
+		{Name: "name", Type: prompt.Line, Required: true},
 	}, d.Variables)
 	d.Text = "Changed {{age}} {{name}}."
 	out, loss, err := format.Rewrite(format.Dotprompt, "a.prompt", in, d)
@@ -242,8 +245,10 @@ func TestRealFiles(t *testing.T) {
 func text(t *rapid.T, name string) string {
 	return strings.Join(rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"a", " ", "\n", "\n\n", "  - x: y", "#", ": ", "{{name}}", "${x}", "{{", "}", "\t", "\"", "'", "\\", "|", ">", "&a", "*a", "!t", "%",
-			"é", "😀", "\u2028", "\u0085", "\x01", "1e5", "true", "null", "~", "<b>", "0x1F", "2026-01-31", "=", "-", "?", "@", "`",
+			"a", " ", "\n", "\n\n", "  - x: y", "#", ": ", "{{name}}", "${x}", "{{", "}", "\t", "\"", "'", "\\",
+			"|", ">", "&a", "*a", "!t", "%",
+			"é", "😀", "\u2028", "\u0085", "\x01", "1e5", "true", "null", "~", "<b>", "0x1F",
+			"2026-01-31", "=", "-", "?", "@", "`",
 		}),
 		rapid.StringN(1, 5, 20),
 	), 1, 8).Draw(t, name), "")
@@ -268,24 +273,30 @@ func line(t *rapid.T, name string) string {
 func document(t *rapid.T) format.Document {
 	d := format.Document{
 		Name: rapid.StringMatching(`[a-z][a-z0-9]{0,8}(-[a-z0-9]{1,5})?`).Draw(t, "name"), Title: line(t, "title"),
-		Description: rapid.OneOf(rapid.Just(""), rapid.Custom(func(t *rapid.T) string { return line(t, "description") })).Draw(t, "about"),
-		Tags:        rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"development", "text", "image"}), 0, 3, rapid.ID[string]).Draw(t, "tags"),
-		OwnTags:     rapid.SliceOfN(rapid.SampledFrom([]string{"mine", "Küche; später"}), 0, 1).Draw(t, "own"),
-		Visibility:  rapid.SampledFrom([]string{"private", "public"}).Draw(t, "visibility"),
-		Labels:      rapid.SliceOfN(rapid.SampledFrom([]string{"production"}), 0, 1).Draw(t, "labels"),
+		Description: rapid.OneOf(rapid.Just(""),
+			rapid.Custom(func(t *rapid.T) string { return line(t, "description") })).Draw(t, "about"),
+		Tags: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"development", "text", "image"}), 0, 3,
+			rapid.ID[string]).Draw(t, "tags"),
+		OwnTags:    rapid.SliceOfN(rapid.SampledFrom([]string{"mine", "Küche; später"}), 0, 1).Draw(t, "own"),
+		Visibility: rapid.SampledFrom([]string{"private", "public"}).Draw(t, "visibility"),
+		Labels:     rapid.SliceOfN(rapid.SampledFrom([]string{"production"}), 0, 1).Draw(t, "labels"),
 	}
 	if rapid.Bool().Draw(t, "has message") {
 		d.Message = line(t, "message")
 	}
 	if rapid.Bool().Draw(t, "has config") {
 		d.Config = jsontext.Value(rapid.SampledFrom([]string{
-			`{"model":"m"}`, `{"temperature":0.5,"stop":["a","b"]}`, `{"model":"m","max":1,"deep":{"x":null,"y":"2026-01-31"}}`,
+			`{"model":"m"}`, `{"temperature":0.5,"stop":["a","b"]}`,
+			`{"model":"m","max":1,"deep":{"x":null,"y":"2026-01-31"}}`,
 		}).Draw(t, "config"))
 	}
 	if rapid.Bool().Draw(t, "chat") {
 		d.Kind = prompt.KindChat
 		for range rapid.IntRange(1, 4).Draw(t, "messages") {
-			m := prompt.Message{Role: rapid.SampledFrom([]string{"system", "user", "assistant"}).Draw(t, "role"), Content: solid(t, "content")}
+			m := prompt.Message{
+				Role:    rapid.SampledFrom([]string{"system", "user", "assistant"}).Draw(t, "role"),
+				Content: solid(t, "content"),
+			}
 			if rapid.IntRange(0, 4).Draw(t, "place") == 0 {
 				m = prompt.Message{Placeholder: rapid.SampledFrom([]string{"history", "more"}).Draw(t, "placeholder")}
 			}
@@ -311,7 +322,8 @@ func variable(t *rapid.T, i int) prompt.Variable {
 		Label:       rapid.SampledFrom([]string{"", "The label"}).Draw(t, "label"),
 	}
 	value := map[prompt.VariableType]string{
-		prompt.Line: "12", prompt.Multiline: "a\nb", prompt.Number: "1.50", prompt.Boolean: "true", prompt.Choice: "no", prompt.Date: "2026-01-31",
+		prompt.Line: "12", prompt.Multiline: "a\nb", prompt.Number: "1.50", prompt.Boolean: "true",
+		prompt.Choice: "no", prompt.Date: "2026-01-31",
 	}[v.Type]
 	if v.Type == prompt.Choice {
 		v.Choices = []string{"yes", "no"}

@@ -20,11 +20,14 @@ func TestFrontMatter(t *testing.T) {
 	member := regexp.MustCompile(`(?m)^a: b`)
 	end := regexp.MustCompile(`(?m)^---[ \t]*\r?(?:\n|$)`)
 	rapid.Check(t, func(rt *rapid.T) {
-		file := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"---", "\n", "\r\n", "# c", " ", "\t", "-", "a: b", "\r", "--- x"}), 0, 12).Draw(rt, "file"), "")
+		file := strings.Join(rapid.SliceOfN(
+			rapid.SampledFrom([]string{"---", "\n", "\r\n", "# c", " ", "\t", "-", "a: b", "\r", "--- x"}), 0,
+			12).Draw(rt, "file"), "")
 		want, text := false, file
 		if at := begin.FindStringIndex(file); at != nil {
 			below := file[at[1]:]
-			if to := end.FindStringIndex(below); to != nil && (strings.TrimSpace(below[:to[0]]) == "" || member.MatchString(below[:to[0]])) {
+			if to := end.FindStringIndex(below); to != nil &&
+				(strings.TrimSpace(below[:to[0]]) == "" || member.MatchString(below[:to[0]])) {
 				want, text = true, below[to[1]:]
 			}
 		}

@@ -15,21 +15,31 @@ import (
 // One with a dot is a member of a member, which stays where it is: of agents of LobeChat, versions
 // of MLflow, Agenta and PromptLayer, presets of LibreChat, and masks of NextChat.
 var (
-	titleMembers       = []string{fieldTitle, "act", "key", "meta.title", fieldName, "prompt_name", "label"}
-	textMembers        = []string{fieldText, "prompt", "content", "value", "body", "template", "instructions", "instruction", "config.systemRole", "promptPrefix", "productionPrompt.prompt", "system_prompt", "systemPrompt"}
-	messagesMembers    = []string{fieldMessages, "context", "prompt_template.messages", "parameters.prompt.messages", "prompt.messages"}
+	titleMembers = []string{fieldTitle, "act", "key", "meta.title", fieldName, "prompt_name", "label"}
+	textMembers  = []string{
+		fieldText, "prompt", "content", "value", "body", "template", "instructions",
+		"instruction", "config.systemRole", "promptPrefix", "productionPrompt.prompt", "system_prompt", "systemPrompt",
+	}
+	messagesMembers = []string{
+		fieldMessages, "context", "prompt_template.messages",
+		"parameters.prompt.messages", "prompt.messages",
+	}
 	descriptionMembers = []string{fieldDescription, "meta.description", "oneliner"}
 	tagMembers         = []string{fieldTags, "meta.tags"}
 	nameMembers        = []string{fieldName, "identifier"}
 )
 
 // anyCase are the names under which the members of an object count in any case.
-var anyCase = []string{fieldTitle, fieldName, fieldDescription, fieldTags, fieldText, "prompt", "content", fieldMessages, "act"}
+var anyCase = []string{
+	fieldTitle, fieldName, fieldDescription, fieldTags, fieldText, "prompt",
+	"content", fieldMessages, "act",
+}
 
 // isOther reports whether an object has a title and a text under names of other programs, and is no
 // line of our export.
 func isOther(o object) bool {
-	titled := o.has("act") || o.has(fieldTitle) || o.has("key") || o.has(fieldName) && o.has(fieldDescription) && !o.hasAny("type", "version", "labels", "config", "commitMessage")
+	titled := o.has("act") || o.has(fieldTitle) || o.has("key") ||
+		o.has(fieldName) && o.has(fieldDescription) && !o.hasAny("type", "version", "labels", "config", "commitMessage")
 	return !o.has(fieldText) && !o.isLangChain() && titled && o.hasAny("prompt", "value", "body")
 }
 
@@ -75,7 +85,10 @@ func (o object) at(name string) (jsontext.Value, bool) {
 func (o object) called() object {
 	o = o.spelled(anyCase)
 	isOurs := o.has(fieldText)
-	for _, names := range [][]string{titleMembers, textMembers, messagesMembers, descriptionMembers, tagMembers, nameMembers} {
+	for _, names := range [][]string{
+		titleMembers, textMembers, messagesMembers,
+		descriptionMembers, tagMembers, nameMembers,
+	} {
 		ours := names[0]
 		if o.has(ours) || ours == fieldText && o.has(fieldMessages) || ours == fieldMessages && o.has(fieldText) {
 			continue
@@ -108,7 +121,8 @@ func (o object) called() object {
 func (o object) withSystem() object {
 	system, ok := o.raw("system")
 	var list []jsontext.Value
-	if messages, has := o.raw(fieldMessages); !ok || !has || json.Unmarshal(messages, &list) != nil || system.Kind() != '"' && system.Kind() != '[' {
+	if messages, has := o.raw(fieldMessages); !ok || !has || json.Unmarshal(messages, &list) != nil ||
+		system.Kind() != '"' && system.Kind() != '[' {
 		return o
 	}
 	first := object{{"role", jsontext.Value(`"system"`)}, {"content", system}}
@@ -294,7 +308,8 @@ func whyNoJSON(file []byte, line int, err error) error {
 	line += bytes.Count(before, newline)
 	what := broken.Err.Error()
 	if rest := file[at:]; strings.HasPrefix(what, "invalid surrogate pair") && len(rest) >= 6 {
-		what = fmt.Sprintf("%s is half of a character, a lone surrogate: write the character itself, or both halves", rest[:6])
+		what = fmt.Sprintf("%s is half of a character, a lone surrogate: write the character itself, or both halves",
+			rest[:6])
 	} else if what == "unexpected EOF" {
 		what = "the file ends in the middle of it"
 	}

@@ -21,11 +21,14 @@ const SemanticKernel Format = "semantic-kernel"
 func init() {
 	register(codec{
 		holds: func(o object) bool { // which its programs read as JSON, too
-			return o.has("template") && slices.Contains(kernelSyntaxes, o.text("template_format")) && !o.isLangChain() && !o.hasAny("prompt", "content")
+			return o.has("template") && slices.Contains(kernelSyntaxes, o.text("template_format")) &&
+				!o.isLangChain() && !o.hasAny("prompt", "content")
 		},
-		name: SemanticKernel, path: "*.yaml", ends: []string{".yaml", ".yml"}, says: isKernel, read: readKernel, write: writeKernel,
+		name: SemanticKernel, path: "*.yaml", ends: []string{".yaml", ".yml"}, says: isKernel,
+		read: readKernel, write: writeKernel,
 		keeps: []string{
-			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldVariables,
+			fieldName, fieldText, fieldDescription, fieldKind, fieldMessages, fieldMessages + ".role",
+			fieldMessages + ".placeholder", fieldVariables,
 			fieldVariables + ".description", fieldVariables + ".required", fieldVariables + ".default",
 		},
 	})
@@ -43,7 +46,8 @@ var kernelMember = regexp.MustCompile(`(?m)^(?:template|"template"|[ ]*"template
 // isKernel reports whether YAML has a template, and is none that LangChain has saved.
 func isKernel(b []byte) bool {
 	b = bytes.TrimPrefix(b, bom)
-	return bytes.HasPrefix(b, []byte("{")) && bytes.Contains(b, []byte(`"template":`)) || kernelMember.Match(b) && !isSaved(b)
+	return bytes.HasPrefix(b, []byte("{")) && bytes.Contains(b, []byte(`"template":`)) ||
+		kernelMember.Match(b) && !isSaved(b)
 }
 
 // The formats of templates.
@@ -69,7 +73,10 @@ func readKernel(in *input) (Document, object, error) {
 	if err != nil {
 		return Document{}, nil, err
 	}
-	d := Document{Name: o.text("name"), Description: o.text("description"), Text: strings.TrimPrefix(o.text("template"), string(bom))}
+	d := Document{
+		Name: o.text("name"), Description: o.text("description"),
+		Text: strings.TrimPrefix(o.text("template"), string(bom)),
+	}
 	if strings.TrimSpace(d.Text) == "" {
 		return d, o, errors.New("template: there is none")
 	}
@@ -80,7 +87,11 @@ func readKernel(in *input) (Document, object, error) {
 	}
 	d.takeKernelVariables(&o)
 	for _, code := range kernelCode.FindAllString(d.draft().Content().Words(), 1) {
-		in.warnings = append(in.warnings, Warning{Text: fmt.Sprintf("%.60q is filled in by Semantic Kernel alone, and stands here as it is", code), note: true})
+		in.warnings = append(in.warnings,
+			Warning{
+				Text: fmt.Sprintf("%.60q is filled in by Semantic Kernel alone, and stands here as it is", code),
+				note: true,
+			})
 	}
 	return d, o, nil
 }
@@ -148,7 +159,10 @@ func (d *Document) takeKernelVariables(o *object) {
 		return
 	}
 	for _, in := range list {
-		v := prompt.Variable{Name: in.text("name"), Description: in.text("description"), Type: prompt.Line, Required: true}
+		v := prompt.Variable{
+			Name: in.text("name"), Description: in.text("description"),
+			Type: prompt.Line, Required: true,
+		}
 		if !in.take("is_required", &v.Required) {
 			in.take("required", &v.Required)
 		}
@@ -197,7 +211,8 @@ func kernelTemplate(list []prompt.Message, as string) string {
 		case m.Placeholder == "":
 			fmt.Fprintf(&b, "<message role=%q>%s</message>\n", m.Role, m.Content)
 		case as == kernelHandlebars:
-			fmt.Fprintf(&b, "{{#each %s}}\n<message role=\"{{role}}\">{{content}}</message>\n{{/each}}\n", m.Placeholder)
+			fmt.Fprintf(&b, "{{#each %s}}\n<message role=\"{{role}}\">{{content}}</message>\n{{/each}}\n",
+				m.Placeholder)
 		case as != kernelSyntax && as != "":
 			fmt.Fprintf(&b, "{%% for message in %s %%}\n<message role=\"{{ message.role }}\">{{ message.content }}</message>\n{%% endfor %%}\n", m.Placeholder)
 		}

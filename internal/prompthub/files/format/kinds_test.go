@@ -34,11 +34,16 @@ func rowsOf(t *testing.T, file, content string) (all []format.Row) {
 func TestRulesAndHeadingsAreText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"---\n# WHO YOU ARE\n\nYou are a clerk.", "# Clerk\n\n---\n\nYou are a clerk.", "# Clerk\n---\nYou are a clerk.\n---\nBe kind.", "\n---\nname: a\n---\nText",
-		"---\n\nYou are a clerk.\n\n---\n\nBe kind.", "---", "---\n---x\ntext", "# a\n\n---\nname: b\n---\n\nText", "----\nname: a\n----\ntext", "***\nname: a\n***\ntext", "---\r\n# a\r\n---\r\ntext",
+		"---\n# WHO YOU ARE\n\nYou are a clerk.", "# Clerk\n\n---\n\nYou are a clerk.",
+		"# Clerk\n---\nYou are a clerk.\n---\nBe kind.", "\n---\nname: a\n---\nText",
+		"---\n\nYou are a clerk.\n\n---\n\nBe kind.", "---", "---\n---x\ntext", "# a\n\n---\nname: b\n---\n\nText",
+		"----\nname: a\n----\ntext", "***\nname: a\n***\ntext", "---\r\n# a\r\n---\r\ntext",
 		"---\n- a\n- b\n---\ntext",
 	} {
-		for _, file := range []string{"a.md", "a.prompt.md", "a/SKILL.md", "commands/a.md", "a.mdc", "a.agent.md", "a.txt"} {
+		for _, file := range []string{
+			"a.md", "a.prompt.md", "a/SKILL.md", "commands/a.md",
+			"a.mdc", "a.agent.md", "a.txt",
+		} {
 			d, err := format.Read(format.Detect(file, []byte(text)), file, []byte(text))
 			require.NoError(t, err, "%s %q", file, text)
 			require.Equal(t, text, d.Text, file)
@@ -57,10 +62,14 @@ func TestRulesAndHeadingsAreText(t *testing.T) {
 func TestOwnForms(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
-		"globs: *.go,**/*.mod", "globs: **/*.{ts,tsx}", "globs: src/**", "globs: *", "globs: !a, *.b", "argument-hint: [from] [to]", "argument-hint: [message]", "argument-hint: <a> [b: c]",
+		"globs: *.go,**/*.mod", "globs: **/*.{ts,tsx}", "globs: src/**", "globs: *", "globs: !a, *.b",
+		"argument-hint: [from] [to]", "argument-hint: [message]", "argument-hint: <a> [b: c]",
 		"argument-hint: [a | b] --flag", "tools: *", "globs: @a/*.ts", "argument-hint: plain",
 	} {
-		for file, f := range map[string]format.Format{"a.mdc": format.CursorRule, "commands/a.md": format.Command, "a/SKILL.md": format.Skill, "a.agent.md": format.Agent} {
+		for file, f := range map[string]format.Format{
+			"a.mdc": format.CursorRule, "commands/a.md": format.Command,
+			"a/SKILL.md": format.Skill, "a.agent.md": format.Agent,
+		} {
 			content := "---\ndescription: d\n" + line + "\nmodel: m\n---\n\nWas.\n"
 			d, err := format.Read(f, file, []byte(content))
 			require.NoError(t, err)
@@ -80,11 +89,21 @@ func TestOwnForms(t *testing.T) {
 func TestJSONOfOtherPrograms(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]format.Document{
-		`[{"Title": "Caps", "Prompt": "Say it."}]`:                                          {Title: "Caps", Text: "Say it."},
-		`[{"NAME": "Caps", "CONTENT": "Say it."}]`:                                          {Title: "Caps", Text: "Say it."},
-		`[{"name": "Coach", "prompt": "Coach me.", "description": "Trains", "emoji": "x"}]`: {Title: "Coach", Text: "Coach me.", Description: "Trains"},
-		`{"name": "m", "template": "Say {{x}}", "version": 3}`:                              {Title: "m", Text: "Say {{x}}"},
-		`{"title": "t", "instructions": "Do it."}`:                                          {Title: "t", Text: "Do it."},
+		`[{"Title": "Caps", "Prompt": "Say it."}]`: {
+			Title: "Caps", Text: "Say it.",
+		},
+		`[{"NAME": "Caps", "CONTENT": "Say it."}]`: {
+			Title: "Caps", Text: "Say it.",
+		},
+		`[{"name": "Coach", "prompt": "Coach me.", "description": "Trains", "emoji": "x"}]`: {
+			Title: "Coach", Text: "Coach me.", Description: "Trains",
+		},
+		`{"name": "m", "template": "Say {{x}}", "version": 3}`: {
+			Title: "m", Text: "Say {{x}}",
+		},
+		`{"title": "t", "instructions": "Do it."}`: {
+			Title: "t", Text: "Do it.",
+		},
 		`{"identifier": "clerk", "meta": {"title": "Clerk", "description": "Files", "tags": ["writing", "x"]}, "config": {"systemRole": "You file."}}`: {Name: "clerk", Title: "Clerk", Description: "Files", Text: "You file.", Tags: []string{"writing"}, OwnTags: []string{"x"}},
 		`{"title": "Preset", "promptPrefix": "Be brief.", "model": "m"}`:                                                                               {Title: "Preset", Text: "Be brief."},
 		`{"name": "Group", "productionPrompt": {"prompt": "Say {{x}}"}, "oneliner": "Says"}`:                                                           {Title: "Group", Text: "Say {{x}}", Description: "Says"},
@@ -99,7 +118,8 @@ func TestJSONOfOtherPrograms(t *testing.T) {
 		if want.Name != "" {
 			require.Equal(t, want.Name, got.Name, content)
 		}
-		require.Equal(t, []any{want.Title, want.Text, want.Description, want.Tags, want.OwnTags}, []any{got.Title, got.Text, got.Description, got.Tags, got.OwnTags}, content)
+		require.Equal(t, []any{want.Title, want.Text, want.Description, want.Tags, want.OwnTags},
+			[]any{got.Title, got.Text, got.Description, got.Tags, got.OwnTags}, content)
 	}
 	for content, want := range map[string]int{
 		`{"prompt_name": "a", "prompt_template": {"messages": [{"role": "system", "content": [{"type": "text", "text": "A"}]}, {"role": "user", "content": "B"}]}}`: 2,
@@ -134,7 +154,8 @@ func TestListsOfMessagesAreOneChat(t *testing.T) {
 			require.Equal(t, content, string(same))
 		}
 	}
-	require.Len(t, rowsOf(t, "p.json", `[{"role": "dev", "content": "A", "title": "B"}, {"role": "dev", "content": "A", "title": "C"}]`), 2)
+	require.Len(t, rowsOf(t, "p.json",
+		`[{"role": "dev", "content": "A", "title": "B"}, {"role": "dev", "content": "A", "title": "C"}]`), 2)
 }
 
 // TestCSVAsProgramsWriteIt: separators, line ends, quotes and code pages.
@@ -147,18 +168,21 @@ func TestCSVAsProgramsWriteIt(t *testing.T) {
 	latin, err := charmap.Windows1252.NewEncoder().String("act;prompt\nÜbersetzer;Übersetze »das« für mich.\n")
 	require.NoError(t, err)
 	for content, want := range map[string][]string{
-		"sep=;\nact;prompt\nBaker;\"Bake; please\"\n":                 {"Baker", "Bake; please"},
-		"SEP=,\r\nact,prompt\r\nBaker,Bake\r\n":                       {"Baker", "Bake"},
-		"sep=|\nact|prompt\nBaker|Bake, please\n":                     {"Baker", "Bake, please"},
-		"sep=\t\nact\tprompt\nBaker\tBake\n":                          {"Baker", "Bake"},
-		"act,prompt\rBaker,Bake\rCook,Cook it\r":                      {"Baker", "Bake", "Cook", "Cook it"},
-		"act,prompt\nActor,Act well\nHost,Say \"hi\" now\nEnd,Stop\n": {"Actor", "Act well", "Host", "Say \"hi\" now", "End", "Stop"},
-		"act,prompt\nHost,\"Say \\\"hi\\\" now\"\nEnd,Stop\n":         {"Host", "Say \\\"hi\\\" now", "End", "Stop"},
-		"act,prompt\nHost,a 5\" disk\nEnd,Stop\n":                     {"Host", "a 5\" disk", "End", "Stop"},
-		"Prompt Name,Prompt Text\nBaker,Bake\n":                       {"Baker", "Bake"},
-		gbk:                                                           {"翻译助手", "请把下面的文字翻译成英文。"},
-		cyrillic:                                                      {"Переводчик", "Переведи этот текст."},
-		latin:                                                         {"Übersetzer", "Übersetze »das« für mich."},
+		"sep=;\nact;prompt\nBaker;\"Bake; please\"\n": {"Baker", "Bake; please"},
+		"SEP=,\r\nact,prompt\r\nBaker,Bake\r\n":       {"Baker", "Bake"},
+		"sep=|\nact|prompt\nBaker|Bake, please\n":     {"Baker", "Bake, please"},
+		"sep=\t\nact\tprompt\nBaker\tBake\n":          {"Baker", "Bake"},
+		"act,prompt\rBaker,Bake\rCook,Cook it\r":      {"Baker", "Bake", "Cook", "Cook it"},
+		"act,prompt\nActor,Act well\nHost,Say \"hi\" now\nEnd,Stop\n": {
+			"Actor", "Act well", "Host",
+			"Say \"hi\" now", "End", "Stop",
+		},
+		"act,prompt\nHost,\"Say \\\"hi\\\" now\"\nEnd,Stop\n": {"Host", "Say \\\"hi\\\" now", "End", "Stop"},
+		"act,prompt\nHost,a 5\" disk\nEnd,Stop\n":             {"Host", "a 5\" disk", "End", "Stop"},
+		"Prompt Name,Prompt Text\nBaker,Bake\n":               {"Baker", "Bake"},
+		gbk:                                                   {"翻译助手", "请把下面的文字翻译成英文。"},
+		cyrillic:                                              {"Переводчик", "Переведи этот текст."},
+		latin:                                                 {"Übersetzer", "Übersetze »das« für mich."},
 	} {
 		var got []string
 		for n, row := range rowsOf(t, "p.csv", content) {
@@ -171,7 +195,8 @@ func TestCSVAsProgramsWriteIt(t *testing.T) {
 		require.Equal(t, want, got, "%q", content)
 	}
 	for content, line := range map[string]string{ // an open quote may be the beginning of a text of several lines
-		"act,prompt\nA,\"one\nsays \"hi\" there\nend\"\nB,b\n": "line 3", "sep=;\nact;prompt\nA;\"one\" two\nB;\"b\n": "line 4",
+		"act,prompt\nA,\"one\nsays \"hi\" there\nend\"\nB,b\n": "line 3",
+		"sep=;\nact;prompt\nA;\"one\" two\nB;\"b\n":            "line 4",
 	} {
 		var failed error
 		for _, err := range format.Rows("p.csv", []byte(content), "") {
@@ -191,8 +216,11 @@ func TestTagsNeverKeepAPromptOut(t *testing.T) {
 		many = append(many, fmt.Sprint("t", i))
 	}
 	for tags, want := range map[string][]string{
-		"[[ai, prompts]]": {"ai", "prompts"}, "[2024, plan]": {"2024", "plan"}, "2024": {"2024"}, "a, b": {"a", "b"}, "[[a], [[b, c]]]": {"a", "b", "c"}, "[a, a, '']": {"a"}, "true": {"true"},
-		"[~, a]": {"a"}, "{a: b}": {"a: b"}, "[]": nil, "[\"a\\nb\"]": {"a b"}, "[" + strings.Repeat("x", 120) + "]": {strings.Repeat("x", 100)}, "[" + strings.Join(many, ", ") + "]": many[:50],
+		"[[ai, prompts]]": {"ai", "prompts"}, "[2024, plan]": {"2024", "plan"}, "2024": {"2024"}, "a, b": {"a", "b"},
+		"[[a], [[b, c]]]": {"a", "b", "c"}, "[a, a, '']": {"a"}, "true": {"true"},
+		"[~, a]": {"a"}, "{a: b}": {"a: b"}, "[]": nil, "[\"a\\nb\"]": {"a b"},
+		"[" + strings.Repeat("x", 120) + "]": {strings.Repeat("x", 100)},
+		"[" + strings.Join(many, ", ") + "]": many[:50],
 	} {
 		rows := rowsOf(t, "t.md", "---\ntitle: T\ntags: "+tags+"\n---\nDo it.\n")
 		require.Equal(t, want, rows[0].OwnTags, tags)
@@ -205,18 +233,28 @@ func TestNoiseOfRepositories(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{}
 	noise := map[string]string{
-		"package.json": `{"name": "x", "version": "1.0.0", "description": "d"}`, "tsconfig.json": "{\n // strict\n \"compilerOptions\": {}\n}", "hooks.json": `{"hooks": {"Stop": [{"command": "x"}]}}`,
-		"plugin.json": `{"name": "p", "description": "d", "author": {"name": "a"}}`, "list.json": `["a", "b"]`, "empty.json": "", "number.json": "5", ".github/workflows/ci.yml": "on: push\njobs: {}\n",
-		"docker-compose.yaml": "services: {}\n", "data.csv": "id,price\n1,2\n", "empty.csv": "", "marketplace.json": `{"name": "m", "plugins": [{"name": "a", "source": "./a"}]}`, "big.json": `{"a": "` + strings.Repeat("x", 9<<20) + `"}`,
-		"lock.json": `{"packages": {"": {"name": "a"}}}`, ".vscode/settings.json": `{}`, "values.json": `[{"id": 1, "value": "x"}]`, ".hidden/a.md": "x", "chart/templates/a.yaml": "kind: Service\nspec:\n  template: x\n",
+		"package.json":  `{"name": "x", "version": "1.0.0", "description": "d"}`,
+		"tsconfig.json": "{\n // strict\n \"compilerOptions\": {}\n}",
+		"hooks.json":    `{"hooks": {"Stop": [{"command": "x"}]}}`,
+		"plugin.json":   `{"name": "p", "description": "d", "author": {"name": "a"}}`, "list.json": `["a", "b"]`,
+		"empty.json": "", "number.json": "5", ".github/workflows/ci.yml": "on: push\njobs: {}\n",
+		"docker-compose.yaml": "services: {}\n", "data.csv": "id,price\n1,2\n", "empty.csv": "",
+		"marketplace.json": `{"name": "m", "plugins": [{"name": "a", "source": "./a"}]}`,
+		"big.json":         `{"a": "` + strings.Repeat("x", 9<<20) + `"}`,
+		"lock.json":        `{"packages": {"": {"name": "a"}}}`, ".vscode/settings.json": `{}`,
+		"values.json": `[{"id": 1, "value": "x"}]`, ".hidden/a.md": "x",
+		"chart/templates/a.yaml": "kind: Service\nspec:\n  template: x\n",
 	}
 	for name, content := range noise {
 		tree[name] = &fstest.MapFile{Data: []byte(content)}
 	}
 	held := map[string]string{
-		"a.md": "Do a.", "p.json": `[{"title": "a", "text": "b"}]`, "broken.json": `{"prompt": "x",,}`, "s.yaml": "name: s\ntemplate: Say {{$x}}.\n", "prompts.csv": "act,prompt\na,b\n", "q.csv": "act,prompt\na,\"b",
-		".cursor/rules/a.mdc": "Use tabs.", ".cursor/commands/b.md": "Lint.", ".windsurf/rules/c.md": "c", ".clinerules/d.md": "d", ".roo/rules/e.md": "e", ".kiro/steering/f.md": "f", ".codex/prompts/g.md": "g",
-		".opencode/command/h.md": "h", ".gemini/i.md": "i", ".claude/commands/j.md": "j", ".github/prompts/k.prompt.md": "k", ".agents/l.md": "l",
+		"a.md": "Do a.", "p.json": `[{"title": "a", "text": "b"}]`, "broken.json": `{"prompt": "x",,}`,
+		"s.yaml": "name: s\ntemplate: Say {{$x}}.\n", "prompts.csv": "act,prompt\na,b\n", "q.csv": "act,prompt\na,\"b",
+		".cursor/rules/a.mdc": "Use tabs.", ".cursor/commands/b.md": "Lint.", ".windsurf/rules/c.md": "c",
+		".clinerules/d.md": "d", ".roo/rules/e.md": "e", ".kiro/steering/f.md": "f", ".codex/prompts/g.md": "g",
+		".opencode/command/h.md": "h", ".gemini/i.md": "i", ".claude/commands/j.md": "j",
+		".github/prompts/k.prompt.md": "k", ".agents/l.md": "l",
 	}
 	for name, content := range held {
 		tree[name] = &fstest.MapFile{Data: []byte(content)}
@@ -290,13 +328,17 @@ func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
 			require.Equal(t, "Say", d.Name)
 			require.True(t, strings.HasPrefix(d.Text, "Say "), d.Text)
 			require.Equal(t, strings.Contains(config, "Says"), d.Description == "Says")
-			require.Equal(t, strings.Contains(config, "parameters"), len(d.Variables) == 1 && d.Variables[0].Description == "What" && *d.Variables[0].Default == "x")
+			require.Equal(t, strings.Contains(config, "parameters"), len(d.Variables) == 1 &&
+				d.Variables[0].Description == "What" && *d.Variables[0].Default == "x")
 			a, b, err := format.SplitKernel(files[0].Bytes)
 			require.NoError(t, err)
 			require.Equal(t, []string{text, config}, []string{string(a), string(b)})
 		}
 	}
-	for _, other := range []string{`{"name":"a","template":"b","description":"c"}`, `{"name":"a"}`, `{"name":"a","template":1}`, `{"name":"`, "name: a\ntemplate: b\n"} {
+	for _, other := range []string{
+		`{"name":"a","template":"b","description":"c"}`, `{"name":"a"}`,
+		`{"name":"a","template":1}`, `{"name":"`, "name: a\ntemplate: b\n",
+	} {
 		require.Empty(t, format.KernelFolder("a", []byte(other)), other)
 	}
 }
@@ -307,15 +349,18 @@ func TestFoldersOfSemanticKernelComeBack(t *testing.T) {
 func TestMarkedNames(t *testing.T) {
 	t.Parallel()
 	called := format.Called([]format.File{
-		{Path: "a.yaml", Bytes: []byte("name: one\ntemplate: x\n")}, {Path: "b.yaml", Bytes: []byte("\ufeffname: one\ntemplate: y\n")},
+		{Path: "a.yaml", Bytes: []byte("name: one\ntemplate: x\n")},
+		{Path: "b.yaml", Bytes: []byte("\ufeffname: one\ntemplate: y\n")},
 	}, nil)
 	require.Equal(t, map[string]string{"b.yaml": "one-2"}, called)
 	called = format.Called([]format.File{
-		{Path: "agents/prd.agent.md", Bytes: []byte("---\nname: Writes PRDs\n---\nx\n")}, {Path: "skills/prd/SKILL.md", Bytes: []byte("---\nname: prd\n---\nx\n")},
+		{Path: "agents/prd.agent.md", Bytes: []byte("---\nname: Writes PRDs\n---\nx\n")},
+		{Path: "skills/prd/SKILL.md", Bytes: []byte("---\nname: prd\n---\nx\n")},
 	}, nil)
 	require.Equal(t, map[string]string{"skills/prd/SKILL.md": "prd/prd"}, called)
 	require.Equal(t, format.SemanticKernel, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\n")))
-	require.Equal(t, format.GitHubModels, format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\nmessages: []\n")))
+	require.Equal(t, format.GitHubModels,
+		format.Detect("a.prompt.yaml", []byte("name: one\ntemplate: x\nmessages: []\n")))
 }
 
 // TestMarksBeforeFiles: a byte order mark changes nothing of what a file says, in any format.
@@ -344,11 +389,13 @@ func TestKernelAsJSON(t *testing.T) {
 	t.Parallel()
 	for _, syntax := range []string{"semantic-kernel", "handlebars", "liquid"} {
 		for _, mark := range []string{"", "\ufeff"} {
-			file := mark + "{\n\t\"name\": \"Weather\",\n\t\"description\": \"Tells it.\",\n\t\"template_format\": \"" + syntax + "\",\n\t\"template\": \"In {{city}}\",\n\t\"input_variables\": [{\"name\": \"city\", \"is_required\": true}]\n}\n"
+			file := mark + "{\n\t\"name\": \"Weather\",\n\t\"description\": \"Tells it.\",\n\t\"template_format\": \"" +
+				syntax + "\",\n\t\"template\": \"In {{city}}\",\n\t\"input_variables\": [{\"name\": \"city\", \"is_required\": true}]\n}\n"
 			require.Equal(t, format.SemanticKernel, format.Detect("a.json", []byte(file)))
 			rows := rowsOf(t, "a.json", file)
 			require.Len(t, rows, 1)
-			require.Equal(t, []string{"Weather", "Tells it.", file}, []string{rows[0].Name, rows[0].Description, string(rows[0].Source.Data)})
+			require.Equal(t, []string{"Weather", "Tells it.", file},
+				[]string{rows[0].Name, rows[0].Description, string(rows[0].Source.Data)})
 			require.Equal(t, "city", rows[0].Variables[0].Name)
 		}
 	}
@@ -364,14 +411,16 @@ func TestKernelAsJSON(t *testing.T) {
 func TestTypesOfOthers(t *testing.T) {
 	t.Parallel()
 	for file, is := range map[string]bool{
-		`{"_type":"prompt","template":"x"}`: true, `{"_type":"llm_chain","prompt":{},"content":"x"}`: true, `{"_type":"zero-shot-react-description"}`: true,
+		`{"_type":"prompt","template":"x"}`: true, `{"_type":"llm_chain","prompt":{},"content":"x"}`: true,
+		`{"_type":"zero-shot-react-description"}`:            true,
 		`{"_type":"SearchResponse","webPages":{"value":[]}}`: false, `{"_type":1}`: false, `{"_type":""}`: false,
 	} {
 		for range 20 { // it is of one format
 			require.Equal(t, is, format.Detect("a.json", []byte(file)) == format.LangChain, file)
 		}
 	}
-	_, skipped, err := format.Folder(fstest.MapFS{"a.json": {Data: []byte(`{"_type":"SearchResponse","webPages":{"value":[]}}`)}})
+	_, skipped, err := format.Folder(
+		fstest.MapFS{"a.json": {Data: []byte(`{"_type":"SearchResponse","webPages":{"value":[]}}`)}})
 	require.NoError(t, err)
 	require.Len(t, skipped, 1)
 }
@@ -380,7 +429,10 @@ func TestTypesOfOthers(t *testing.T) {
 func TestSecondDocuments(t *testing.T) {
 	t.Parallel()
 	const one = "name: one\nmessages:\n  - role: user\n    content: q1\n"
-	for file, warned := range map[string]bool{one + "---\n" + one: true, "---\n" + one: false, "# a\n---\n" + one + "---\nname: two\n": true, one: false, one + "--- # two\na: b\n": true} {
+	for file, warned := range map[string]bool{
+		one + "---\n" + one: true, "---\n" + one: false,
+		"# a\n---\n" + one + "---\nname: two\n": true, one: false, one + "--- # two\na: b\n": true,
+	} {
 		d, err := format.Read(format.GitHubModels, "a.prompt.yml", []byte(file))
 		require.NoError(t, err)
 		require.Equal(t, warned, len(d.Warnings) == 1, file)
@@ -416,10 +468,19 @@ func TestFilesOfOneName(t *testing.T) {
 		known string
 		names []string
 	}{
-		{[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"}, "", []string{"reviewer", "plugin-b/reviewer"}},
-		{[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"}, "plugin-b/agents/reviewer.md", []string{"plugin-a/reviewer", "reviewer"}},
+		{
+			[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"},
+			"",
+			[]string{"reviewer", "plugin-b/reviewer"},
+		},
+		{
+			[]string{"plugin-a/agents/reviewer.md", "plugin-b/agents/reviewer.md"},
+			"plugin-b/agents/reviewer.md",
+			[]string{"plugin-a/reviewer", "reviewer"},
+		},
 		{[]string{"x/SKILL.md", "y/SKILL.md", "z/SKILL.md"}, "", []string{"same", "y/same", "z/same"}},
-		{[]string{"a/r.md", "a/r.agent.md"}, "", []string{"same", "same"}}, // which is the title of the second: its name is r
+		// which is the title of the second: its name is r
+		{[]string{"a/r.md", "a/r.agent.md"}, "", []string{"same", "same"}},
 		{[]string{"a/b/r.md", "c/b/r.md", "c/d/b/r.md"}, "", []string{"same", "c/same", "d/same"}},
 		{[]string{"a/b/r.md", "c/d/r.md", "e/d/r.md"}, "", []string{"same", "d/same", "e/same"}},
 		{[]string{"a/b/r.md", "c/d/r.md", "e/d/r.md"}, "a/b/r.md", []string{"same", "d/same", "e/same"}},
@@ -455,7 +516,8 @@ func TestFilesOfOneName(t *testing.T) {
 		}
 		n := 0
 		for row := range format.RowsOf(files, "") {
-			require.Equal(t, called[row.Path] != "", row.Name == called[row.Path] && len(row.Warnings) == 1 && row.Warnings[0].IsNote(), row.Path)
+			require.Equal(t, called[row.Path] != "", row.Name == called[row.Path] && len(row.Warnings) == 1 &&
+				row.Warnings[0].IsNote(), row.Path)
 			n++
 		}
 		require.Equal(t, len(files), n)
@@ -468,16 +530,22 @@ func TestCodePages(t *testing.T) {
 	t.Parallel()
 	said := map[string]string{
 		"big5": "請把下面的文字翻譯成英文", "euc-jp": "次の文章を英語に訳して", "euc-kr": "다음 글을 영어로 옮겨", "gb18030": "请翻译 😀", "gbk": "请把下面的文字",
-		"ibm437": "Übersetze für café", "ibm850": "Übersetze für Ærø", "ibm852": "Přeložte žluťoučký", "ibm866": "Переведи текст",
-		"iso-8859-1": "Übersetze", "iso-8859-2": "Přeložte żółw", "iso-8859-5": "Переведи", "iso-8859-7": "Μετάφρασε", "iso-8859-9": "Çevir şunu ığ", "iso-8859-15": "Prix en €",
-		"koi8-r": "Переведи текст", "koi8-u": "Переклади їх", "macintosh": "Übersetze “für”", "shift_jis": "次の文章を英語に訳して。ソ表",
-		"windows-1250": "Přeložte żółw", "windows-1251": "Переведи ё", "windows-1252": "“Übersetze” – €", "windows-1253": "Μετάφρασε", "windows-1254": "Çevir şunu",
-		"windows-1255": "תרגם", "windows-1256": "ترجم", "windows-1257": "Išversk ąčę", "windows-1258": "Dich đoan", "windows-874": "แปลข้อความ",
+		"ibm437": "Übersetze für café", "ibm850": "Übersetze für Ærø",
+		"ibm852": "Přeložte žluťoučký", "ibm866": "Переведи текст",
+		"iso-8859-1": "Übersetze", "iso-8859-2": "Přeložte żółw", "iso-8859-5": "Переведи", "iso-8859-7": "Μετάφρασε",
+		"iso-8859-9": "Çevir şunu ığ", "iso-8859-15": "Prix en €",
+		"koi8-r": "Переведи текст", "koi8-u": "Переклади їх", "macintosh": "Übersetze “für”",
+		"shift_jis":    "次の文章を英語に訳して。ソ表",
+		"windows-1250": "Přeložte żółw", "windows-1251": "Переведи ё", "windows-1252": "“Übersetze” – €",
+		"windows-1253": "Μετάφρασε", "windows-1254": "Çevir şunu",
+		"windows-1255": "תרגם", "windows-1256": "ترجم", "windows-1257": "Išversk ąčę",
+		"windows-1258": "Dich đoan", "windows-874": "แปลข้อความ",
 	}
 	require.Equal(t, format.CodePages(), slices.Sorted(maps.Keys(said)))
 	for page, text := range said {
 		for file, around := range map[string]string{
-			"p.csv": "sep=;\ract;prompt\rClerk;\"%s, please\"\r", "clerk.md": "---\ntitle: Clerk\n---\n%s, please", "p.json": `{"title": "Clerk", "text": "%s, please"}`,
+			"p.csv": "sep=;\ract;prompt\rClerk;\"%s, please\"\r", "clerk.md": "---\ntitle: Clerk\n---\n%s, please",
+			"p.json": `{"title": "Clerk", "text": "%s, please"}`,
 		} {
 			saved, err := ianaEncode(page, fmt.Sprintf(around, text))
 			require.NoError(t, err, page)
@@ -486,7 +554,8 @@ func TestCodePages(t *testing.T) {
 			n := 0
 			for row, err := range format.Rows(file, utf8, "") {
 				require.NoError(t, errors.Join(err, row.Err), "%s %s", page, file)
-				require.Equal(t, []string{"Clerk", text + ", please"}, []string{row.Titled().Title, row.Text}, "%s %s", page, file)
+				require.Equal(t, []string{"Clerk", text + ", please"}, []string{row.Titled().Title, row.Text}, "%s %s",
+					page, file)
 				require.Empty(t, row.Warnings)
 				n++
 			}
@@ -499,7 +568,10 @@ func TestCodePages(t *testing.T) {
 	require.Equal(t, same, utf8)
 	_, err = format.InUTF8([]byte("act,prompt\nClerk,\x81\xff\xfe\n"), "shift_jis")
 	require.EqualError(t, err, "the file is not in shift_jis, as line 2 shows: name the code page that it was saved in")
-	for name, page := range map[string]string{"CP1250": "windows-1250", "cp850": "ibm850", "Shift-JIS": "shift_jis", "GBK": "gbk"} {
+	for name, page := range map[string]string{
+		"CP1250": "windows-1250", "cp850": "ibm850",
+		"Shift-JIS": "shift_jis", "GBK": "gbk",
+	} {
 		got, err := format.CodePage(name)
 		require.NoError(t, err)
 		require.Equal(t, page, got)

@@ -34,7 +34,8 @@ func (l langChain) class() string {
 
 // chatClasses are the templates of messages by their roles.
 var chatClasses = map[string]string{
-	"system": "SystemMessagePromptTemplate", "user": "HumanMessagePromptTemplate", "assistant": "AIMessagePromptTemplate",
+	"system": "SystemMessagePromptTemplate", "user": "HumanMessagePromptTemplate",
+	"assistant": "AIMessagePromptTemplate",
 }
 
 // LangChain is the JSON of a serialized template.
@@ -42,7 +43,8 @@ const LangChain Format = "langchain"
 
 func init() {
 	register(codec{
-		name: LangChain, path: "*.json", ends: []string{".yaml", ".yml"}, says: isSaved, read: readLangChain, write: writeLangChain,
+		name: LangChain, path: "*.json", ends: []string{".yaml", ".yml"}, says: isSaved,
+		read: readLangChain, write: writeLangChain,
 		holds: object.isLangChain,
 		keeps: []string{fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder"},
 	})
@@ -81,14 +83,16 @@ func readLangChain(in *input) (d Document, extra object, err error) {
 			return d, extra, errNoMessages
 		}
 	default:
-		return d, extra, errors.New("id: only PromptTemplate and ChatPromptTemplate are read; what else is bound to them is a program's")
+		return d, extra, errors.New(
+			"id: only PromptTemplate and ChatPromptTemplate are read; what else is bound to them is a program's")
 	}
 	return d, extra, nil
 }
 
 // savedType finds what LangChain saves in YAML. Its first versions said no type, and no other
 // program has these formats of templates.
-var savedType = regexp.MustCompile(`(?m)^(?:_type:|template_format:[ ]*["']?(?:f-string|mustache)["']?[ ]*(?:#.*)?\r?$)`)
+var savedType = regexp.MustCompile(
+	`(?m)^(?:_type:|template_format:[ ]*["']?(?:f-string|mustache)["']?[ ]*(?:#.*)?\r?$)`)
 
 // isSaved reports whether YAML is a prompt that LangChain has saved.
 func isSaved(b []byte) bool { return savedType.Match(b) }
@@ -108,7 +112,9 @@ var ofLangChain = regexp.MustCompile(`^[a-z0-9_-]+$`)
 // isSaved reports the same of an object.
 func (o object) isSaved() bool {
 	syntax, _ := o.raw(templateFormat)
-	return ofLangChain.MatchString(o.text("_type")) || o.has("template") && !o.has("prompt") && slices.Contains([]string{`"` + fString + `"`, `"` + mustache + `"`}, string(syntax))
+	return ofLangChain.MatchString(o.text("_type")) ||
+		o.has("template") && !o.has("prompt") &&
+			slices.Contains([]string{`"` + fString + `"`, `"` + mustache + `"`}, string(syntax))
 }
 
 // readSaved reads a saved prompt: a text that stands in the file itself.
@@ -117,7 +123,8 @@ func readSaved(o object) (d Document, extra object, err error) {
 		o = append(object{{"_type", jsontext.Value(`"prompt"`)}}, o...)
 	}
 	if kind, _ := o.raw("_type"); string(kind) != `"prompt"` {
-		return d, o, fmt.Errorf("_type: of the prompts that LangChain saves only those of the type prompt are read, and this is of %s", kind)
+		return d, o,
+			fmt.Errorf("_type: of the prompts that LangChain saves only those of the type prompt are read, and this is of %s", kind)
 	}
 	o.drop("input_variables")
 	if !o.take("template", &d.Text) {

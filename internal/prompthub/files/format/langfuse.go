@@ -27,7 +27,8 @@ func init() {
 		name: Langfuse, path: "*.json", list: true, read: readLangfuse, write: writeLangfuse,
 		holds: func(o object) bool { return o.has("prompt") && !o.isLangChain() && !isOpenWebUI(o) && !isOther(o) },
 		keeps: []string{
-			fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder", fieldConfig, fieldTags, fieldLabels,
+			fieldName, fieldText, fieldKind, fieldMessages, fieldMessages + ".role", fieldMessages + ".placeholder",
+			fieldConfig, fieldTags, fieldLabels,
 			fieldMessage,
 		},
 	})

@@ -40,11 +40,17 @@ func leniently(y []byte, before int, texts []string, refused error) (object, []W
 		}
 		line := before + m.line
 		if m.name == "" {
-			warnings = append(warnings, Warning{Line: line, Text: "is no member, such as name: value, and is left out: give it a name, or remove it"})
+			warnings = append(warnings,
+				Warning{
+					Line: line,
+					Text: "is no member, such as name: value, and is left out: give it a name, or remove it",
+				})
 			continue
 		}
 		if seen[m.name] {
-			warnings = append(warnings, Warning{Line: line, Text: fmt.Sprintf("%.40q stands there twice, and only the first counts: remove one", m.name)})
+			warnings = append(warnings,
+				Warning{Line: line, Text: fmt.Sprintf(
+					"%.40q stands there twice, and only the first counts: remove one", m.name)})
 			continue
 		}
 		seen[m.name] = true
@@ -66,8 +72,11 @@ func leniently(y []byte, before int, texts []string, refused error) (object, []W
 			return nil, nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		o = append(o, member{m.name, quoted})
-		warnings = append(warnings, Warning{Line: line, Text: fmt.Sprintf("%.40s is not valid YAML and was read as the text up to the end of its line: write %.40s: %.200s",
-			m.name, m.name, strconv.Quote(value))})
+		warnings = append(warnings, Warning{
+			Line: line, Text: fmt.Sprintf(
+				"%.40s is not valid YAML and was read as the text up to the end of its line: write %.40s: %.200s",
+				m.name, m.name, strconv.Quote(value)),
+		})
 	}
 	if len(o) == 0 {
 		return nil, nil, cmp.Or(refused, errNoObject)

@@ -18,46 +18,82 @@ func TestFrontMatterAsPeopleWriteIt(t *testing.T) {
 	for front, want := range map[string][2]string{ // the description, and a part of the first warning
 		// after mintlify/docs#6061, catlog22/Claude-Code-Workflow#143, multica-ai/multica#3851,
 		// BuilderIO/skills#38, tanweai/pua#147, pbakaus/impeccable#102, engenheirodevideo/get-brolls#50
-		"description: Use when making films: cuts, captions (a, b)\nmetadata:\n    made-by: x\n    version: \"1.0\"": {"Use when making films: cuts, captions (a, b)", "line 2"},
-		"description: A review by three roles: one, two. Starts on \"team\".":                                        {"A review by three roles: one, two. Starts on \"team\".", "line 2"},
-		"description: Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".":                                       {"Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".", "line 2"},
-		"description: 唠叨模式 — Triggers on: '/pua', '/pua now'":                                                        {"唠叨模式 — Triggers on: '/pua', '/pua now'", "line 2"},
-		"description: Makes it ready: errors, i18n\nlicense: Apache 2.0: see LICENSE":                                {"Makes it ready: errors, i18n", "line 2"},
+		"description: Use when making films: cuts, captions (a, b)\nmetadata:\n    made-by: x\n    version: \"1.0\"": {
+			"Use when making films: cuts, captions (a, b)", "line 2",
+		},
+		"description: A review by three roles: one, two. Starts on \"team\".": {
+			"A review by three roles: one, two. Starts on \"team\".", "line 2",
+		},
+		"description: Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".": {
+			"Plans (Phase 1: plan, Phase 2: do). Starts on \"plan\".", "line 2",
+		},
+		"description: 唠叨模式 — Triggers on: '/pua', '/pua now'": {
+			"唠叨模式 — Triggers on: '/pua', '/pua now'", "line 2",
+		},
+		"description: Makes it ready: errors, i18n\nlicense: Apache 2.0: see LICENSE": {
+			"Makes it ready: errors, i18n", "line 2",
+		},
 		// rules of Cursor
 		"description:\nglobs: **/*.ts,**/*.tsx      # only these\nalwaysApply: false": {"", ""},
 		"globs: **/*.{ts,tsx}\ndescription: Speed":                                    {"Speed", ""},
-		"description: Use when: the user asks":                                        {"Use when: the user asks", `line 2: description is not valid YAML`},
-		"description: Runs a review: bugs, style (see #4)":                            {"Runs a review: bugs, style (see #4)", "line 2"},
-		"description: 'Don't use this for tests'":                                     {"Don't use this for tests", "line 2"},
-		"description: \"Say \"hello\" to people\"":                                    {`Say "hello" to people`, "line 2"},
-		"description: 'a' or 'b', as you like: 'c'":                                   {"'a' or 'b', as you like: 'c'", "line 2"},
-		"argument-hint: [from] [to]\ndescription: a: b":                               {"a: b", "line 3: description"},
-		"argument-hint: [issue]\ntools: *\nglobs: *.go\ndescription: c":               {"c", ""},
-		"description: Closes #12 and says so":                                         {"Closes", "line 2: description ends before \"#12 and says so\""},
-		"description: Closes it # a note":                                             {"Closes it", ""},
-		"description: @team asks first":                                               {"@team asks first", "line 2"},
-		"description: `go vet` and more":                                              {"`go vet` and more", "line 2"},
-		"description: %d is a number":                                                 {"%d is a number", "line 2"},
-		"description: *.go files":                                                     {"*.go files", "line 2"},
-		"description: [draft] writes mails":                                           {"[draft] writes mails", "line 2"},
-		"description: {name} is greeted: kindly":                                      {"{name} is greeted: kindly", "line 2"},
-		"description: Long: it goes\n  on here: and here":                             {"Long: it goes on here: and here", "line 2"},
-		"description:\tWith a tab":                                                    {"With a tab", ""},
-		"description: >\n  Folded: text\n  of two lines\n":                            {"Folded: text of two lines\n", ""},
-		"description: C:\\new\\path: a folder":                                        {`C:\new\path: a folder`, "line 2"},
-		"description: 1.10":                                                           {"1.10", ""},
-		"description: 0123":                                                           {"0123", ""},
-		"description: 2026-01-01":                                                     {"2026-01-01", ""},
-		"description: True":                                                           {"True", ""},
-		"description: yes":                                                            {"yes", ""},
-		"DESCRIPTION: Shouted":                                                        {"Shouted", ""},
-		"Description: Capital\ndescription: small":                                    {"small", ""},
-		"description: [finds, \"removes: it\"]":                                       {"finds, removes: it", ""},
-		"description:\n- one\n- two":                                                  {"one, two", ""},
-		"description: a\ndescription: b":                                              {"a", "line 3: \"description\" stands there twice"},
-		"tags:\n\t- a\n\t- b\ndescription: Tabs in a list":                            {"Tabs in a list", ""},
-		"globs: *.ts,*.tsx\nalwaysApply: false\ndescription: As rules":                {"As rules", ""},
-		"just a line\ndescription: After it":                                          {"After it", "line 2: is no member"},
+		"description: Use when: the user asks": {
+			"Use when: the user asks", `line 2: description is not valid YAML`,
+		},
+		"description: Runs a review: bugs, style (see #4)": {
+			"Runs a review: bugs, style (see #4)", "line 2",
+		},
+		"description: 'Don't use this for tests'": {
+			"Don't use this for tests", "line 2",
+		},
+		"description: \"Say \"hello\" to people\"": {
+			`Say "hello" to people`, "line 2",
+		},
+		"description: 'a' or 'b', as you like: 'c'": {
+			"'a' or 'b', as you like: 'c'", "line 2",
+		},
+		"argument-hint: [from] [to]\ndescription: a: b":                 {"a: b", "line 3: description"},
+		"argument-hint: [issue]\ntools: *\nglobs: *.go\ndescription: c": {"c", ""},
+		"description: Closes #12 and says so": {
+			"Closes", "line 2: description ends before \"#12 and says so\"",
+		},
+		"description: Closes it # a note": {"Closes it", ""},
+		"description: @team asks first":   {"@team asks first", "line 2"},
+		"description: `go vet` and more":  {"`go vet` and more", "line 2"},
+		"description: %d is a number":     {"%d is a number", "line 2"},
+		"description: *.go files":         {"*.go files", "line 2"},
+		"description: [draft] writes mails": {
+			"[draft] writes mails", "line 2",
+		},
+		"description: {name} is greeted: kindly": {
+			"{name} is greeted: kindly", "line 2",
+		},
+		"description: Long: it goes\n  on here: and here": {
+			"Long: it goes on here: and here", "line 2",
+		},
+		"description:\tWith a tab": {"With a tab", ""},
+		"description: >\n  Folded: text\n  of two lines\n": {
+			"Folded: text of two lines\n", "",
+		},
+		"description: C:\\new\\path: a folder": {
+			`C:\new\path: a folder`, "line 2",
+		},
+		"description: 1.10":                        {"1.10", ""},
+		"description: 0123":                        {"0123", ""},
+		"description: 2026-01-01":                  {"2026-01-01", ""},
+		"description: True":                        {"True", ""},
+		"description: yes":                         {"yes", ""},
+		"DESCRIPTION: Shouted":                     {"Shouted", ""},
+		"Description: Capital\ndescription: small": {"small", ""},
+		"description: [finds, \"removes: it\"]":    {"finds, removes: it", ""},
+		"description:\n- one\n- two":               {"one, two", ""},
+		"description: a\ndescription: b": {
+			"a", "line 3: \"description\" stands there twice",
+		},
+		"tags:\n\t- a\n\t- b\ndescription: Tabs in a list":             {"Tabs in a list", ""},
+		"globs: *.ts,*.tsx\nalwaysApply: false\ndescription: As rules": {"As rules", ""},
+		"just a line\ndescription: After it": {
+			"After it", "line 2: is no member",
+		},
 		"# a comment\ndescription: a: b\n# another":                                   {"a: b", "line 3"},
 		"allowed-tools: Read, Grep\nmetadata:\n  author: me\ndescription: note: well": {"note: well", "line 5"},
 	} {
@@ -96,8 +132,10 @@ func TestFrontMatterAsPeopleWriteIt(t *testing.T) {
 func TestLenientAgreesWithYAML(t *testing.T) {
 	t.Parallel()
 	values := []string{
-		"plain words", `"quoted: text"`, `'it''s'`, "12", "1.50", "true", "[a, b]", "[a, \"b: c\"]", "{x: 1, y: [2]}", "|\n  two\n  lines\n", ">-\n  folded\n  text\n",
-		"\n  - a\n  - b: c\n", "\n  nested: 1\n  more: {z: 2}\n", "", "~", "text # with a comment", "# only a comment", "&anchored x", "!!str 5", "2026-01-01",
+		"plain words", `"quoted: text"`, `'it''s'`, "12", "1.50", "true", "[a, b]", "[a, \"b: c\"]", "{x: 1, y: [2]}",
+		"|\n  two\n  lines\n", ">-\n  folded\n  text\n",
+		"\n  - a\n  - b: c\n", "\n  nested: 1\n  more: {z: 2}\n", "", "~", "text # with a comment", "# only a comment",
+		"&anchored x", "!!str 5", "2026-01-01",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "members")

@@ -13,7 +13,8 @@ const OpenWebUI Format = "open-webui"
 func init() {
 	register(codec{
 		name: OpenWebUI, path: "*.json", many: true, list: true, read: readOpenWebUI, write: writeOpenWebUI,
-		holds: func(o object) bool { return isOpenWebUI(o) && !o.isLangChain() }, keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
+		holds: func(o object) bool { return isOpenWebUI(o) && !o.isLangChain() },
+		keeps: []string{fieldName, fieldTitle, fieldText, fieldTags},
 	})
 }
 
@@ -50,7 +51,8 @@ func init() {
 	register(codec{
 		name: PromptsChat, path: "*.json", many: true, list: true, read: readPromptsChat, write: writePromptsChat,
 		holds: func(o object) bool {
-			return o.has("content") && !o.has("text") && !o.isLangChain() && !o.has("prompt") && !isOpenWebUI(o) && !isOther(o)
+			return o.has("content") && !o.has("text") && !o.isLangChain() && !o.has("prompt") &&
+				!isOpenWebUI(o) && !isOther(o)
 		},
 		keeps: []string{fieldName, fieldTitle, fieldText, fieldDescription, fieldTags},
 	})
@@ -63,7 +65,10 @@ func readPromptsChat(in *input) (Document, object, error) {
 		return Document{}, nil, err
 	}
 	o = o.called().worded()
-	d := Document{Name: o.text("slug"), Title: o.text(fieldTitle), Description: o.text("description"), Text: o.text(fieldText)}
+	d := Document{
+		Name: o.text("slug"), Title: o.text(fieldTitle),
+		Description: o.text("description"), Text: o.text(fieldText),
+	}
 	o.take(fieldTags, &d.Tags)
 	return d, o, nil
 }
@@ -86,7 +91,8 @@ const JSONLines Format = "jsonl"
 
 func init() {
 	register(codec{
-		name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, unnamed: true, read: readLine, write: writeLine, keeps: everything,
+		name: JSONLines, path: "*.jsonl", ends: []string{".jsonl", ".ndjson"}, many: true, unnamed: true,
+		read: readLine, write: writeLine, keeps: everything,
 	})
 }
 
@@ -101,7 +107,8 @@ func readLine(in *input) (d Document, extra object, err error) {
 		return d, nil, err
 	}
 	new(Document).take(&extra)
-	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes", "dislikes", "score", "myVote", "versions", "source")
+	extra.drop("id", "slug", "authorId", "authorName", "version", "revision", "createdAt", "updatedAt", "likes",
+		"dislikes", "score", "myVote", "versions", "source")
 	return d, extra, nil
 }
 

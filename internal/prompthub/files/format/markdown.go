@@ -79,7 +79,11 @@ func readSkill(in *input) (Document, object, error) {
 		d.Name = folder(in.path)
 	}
 	if n := unitsOf(d.Description); n > prompt.MaxShown {
-		in.warnings = append(in.warnings, Warning{Text: fmt.Sprintf("the description has %d characters, and programs that read skills get the first %d", n, prompt.MaxShown), note: true})
+		in.warnings = append(in.warnings,
+			Warning{
+				Text: fmt.Sprintf("the description has %d characters, and programs that read skills get the first %d",
+					n, prompt.MaxShown), note: true,
+			})
 	}
 	return d.undescribed(), o, nil
 }

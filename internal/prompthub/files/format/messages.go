@@ -31,7 +31,8 @@ func isChat(b []byte) bool {
 	list := messagesIn(b)
 	for _, v := range list {
 		o, err := parseObject(v.json)
-		if err != nil || !o.has("role") || !o.has("content") || o.hasAny(fieldTitle, fieldText, "prompt", "act", "command") {
+		if err != nil || !o.has("role") || !o.has("content") ||
+			o.hasAny(fieldTitle, fieldText, "prompt", "act", "command") {
 			return false
 		}
 	}

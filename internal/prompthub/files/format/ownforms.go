@@ -80,7 +80,8 @@ func (m lineMember) ownForm() (string, bool) {
 	}
 	line, below, _ := bytes.Cut(m.text, newline)
 	_, value, _ := strings.Cut(string(line), ":")
-	if value = strings.TrimSpace(value); value == "" || strings.ContainsAny(value[:1], "\"'|>") || len(bytes.TrimSpace(below)) > 0 {
+	if value = strings.TrimSpace(value); value == "" || strings.ContainsAny(value[:1], "\"'|>") ||
+		len(bytes.TrimSpace(below)) > 0 {
 		return "", false
 	}
 	one, err := parseYAML(m.text)
@@ -97,7 +98,8 @@ func (m lineMember) ownForm() (string, bool) {
 // that must be written as YAML.
 func ownForm(m member) (line []byte, ok bool) {
 	var value string
-	if !slices.Contains(ownNames, m.name) || json.Unmarshal(m.value, &value) != nil || value == "" || strings.ContainsAny(value, "\n\r") {
+	if !slices.Contains(ownNames, m.name) || json.Unmarshal(m.value, &value) != nil || value == "" ||
+		strings.ContainsAny(value, "\n\r") {
 		return nil, false
 	}
 	line = []byte(m.name + ": " + value + "\n")

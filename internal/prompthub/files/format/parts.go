@@ -46,7 +46,8 @@ type Part struct {
 func Parts(file string, b []byte, key string) iter.Seq2[Part, error] {
 	key = cmp.Or(key, fieldName)
 	if len(b) > MaxFile {
-		return broken(fault.Coded(fault.Invalid, FileTooLarge, fmt.Sprintf("the file has more than %d bytes: split it", MaxFile)))
+		return broken(fault.Coded(fault.Invalid, FileTooLarge,
+			fmt.Sprintf("the file has more than %d bytes: split it", MaxFile)))
 	}
 	f := Detect(file, b)
 	text, warnings, err := decoded(b, f == JSONLines)
@@ -76,7 +77,8 @@ func Parts(file string, b []byte, key string) iter.Seq2[Part, error] {
 		})
 	case JSONLines:
 		if jsonsize.Parts(text) > MaxParts {
-			return broken(fault.Coded(fault.Invalid, jsonsize.TooManyParts, fmt.Sprintf("the JSON of the file has more than %d elements and members: split it", MaxParts)))
+			return broken(fault.Coded(fault.Invalid, jsonsize.TooManyParts,
+				fmt.Sprintf("the JSON of the file has more than %d elements and members: split it", MaxParts)))
 		}
 		return sole(file, b, partsOfJSON(bytes.TrimPrefix(text, bom), key))
 	default:
@@ -221,7 +223,8 @@ func (p Part) Row() Row {
 		p.table.read(p.Bytes, &row)
 	case p.format == JSONLines:
 		row.Document, row.Err = readValue(p.file, p.Line, p.Bytes, p.key)
-		if s := row.Source; p.whole != nil && s != nil && row.Name == "" && p.key == fieldName && !codecs[s.Format].many {
+		if s := row.Source; p.whole != nil && s != nil && row.Name == "" &&
+			p.key == fieldName && !codecs[s.Format].many {
 			row.Name = nameOf(p.file)
 		}
 	default:
@@ -230,7 +233,9 @@ func (p Part) Row() Row {
 	}
 	row.Warnings = append(slices.Clone(p.warnings), row.Warnings...)
 	if p.called != "" {
-		row.Warnings = append(row.Warnings, Warning{Text: fmt.Sprintf("another file is called %.100q, and this one is called %.100q here", row.Name, p.called), note: true})
+		row.Warnings = append(row.Warnings,
+			Warning{Text: fmt.Sprintf("another file is called %.100q, and this one is called %.100q here",
+				row.Name, p.called), note: true})
 		row.Name = p.called
 	}
 	if p.folder != nil && row.Err == nil {
@@ -388,7 +393,10 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 	if err != nil {
 		return unread(name, file, err)
 	}
-	table := &csvTable{begin: file[:r.InputOffset()], header: header, separator: r.Comma, spaces: r.TrimLeadingSpace, key: strings.ToLower(key)}
+	table := &csvTable{
+		begin: file[:r.InputOffset()], header: header, separator: r.Comma,
+		spaces: r.TrimLeadingSpace, key: strings.ToLower(key),
+	}
 	column := slices.Index(header, table.key)
 	for n := 1; ; n++ {
 		at := r.InputOffset()
@@ -403,7 +411,9 @@ func partsOfCSV(name string, file []byte, key string, yield func(Part, error) bo
 		part := Part{Number: n, Line: r.read, Bytes: file[at:r.InputOffset()], format: CSV, table: table}
 		switch {
 		case !fits:
-			part.err = fmt.Errorf("has %d fields, the first line has %d: put quotes around a text that has the separator in it", len(record), len(header))
+			part.err = fmt.Errorf(
+				"has %d fields, the first line has %d: put quotes around a text that has the separator in it",
+				len(record), len(header))
 		case column >= 0:
 			part.name = strings.Clone(strings.TrimSpace(unescaped(record[column])))
 		}
@@ -444,14 +454,18 @@ func (t *csvTable) read(b []byte, row *Row) {
 // partsOfJSON finds objects, one on each line or not, or a list of them.
 func partsOfJSON(file []byte, key string) iter.Seq2[Part, error] {
 	list := listIn(file)
-	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil && !jsontext.Value(bytes.TrimSpace(first)).IsValid(twice) {
-		if list = objects(file); list == nil && (bytes.HasPrefix(first, []byte("[")) || len(bytes.Trim(first, " \t\r{")) == 0) { // no lines of JSON
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(file), newline); list == nil &&
+		!jsontext.Value(bytes.TrimSpace(first)).IsValid(twice) {
+		// no lines of JSON
+		if list = objects(file); list == nil &&
+			(bytes.HasPrefix(first, []byte("[")) || len(bytes.Trim(first, " \t\r{")) == 0) {
 			err := syntaxOfJSON(file)
 			return broken(fmt.Errorf("the file is no JSON: %w", whyNoJSON(file, 1, err)))
 		}
 	}
 	if len(list) > MaxRows {
-		return broken(fault.Coded(fault.Invalid, TooManyEntries, fmt.Sprintf("there are more than %d prompts in the list: take a part of them", MaxRows)))
+		return broken(fault.Coded(fault.Invalid, TooManyEntries,
+			fmt.Sprintf("there are more than %d prompts in the list: take a part of them", MaxRows)))
 	}
 	return func(yield func(Part, error) bool) {
 		part := Part{format: JSONLines, key: key}

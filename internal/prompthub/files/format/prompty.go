@@ -16,9 +16,11 @@ const Prompty Format = "prompty"
 
 func init() {
 	register(codec{
-		name: Prompty, path: "*.prompty", ends: []string{".prompty"}, front: true, read: readPrompty, write: writePrompty,
+		name: Prompty, path: "*.prompty", ends: []string{".prompty"}, front: true,
+		read: readPrompty, write: writePrompty,
 		keeps: []string{
-			fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables, fieldVariables + ".description",
+			fieldName, fieldTitle, fieldText, fieldDescription, fieldKind, fieldMessages, fieldConfig, fieldVariables,
+			fieldVariables + ".description",
 			fieldVariables + ".required", fieldVariables + ".default", fieldVariables + ".choices",
 		},
 	})
@@ -28,7 +30,10 @@ func init() {
 var promptyMark = regexp.MustCompile(`(?im)^[ \t]*#?[ \t]*(system|user|assistant|developer)[ \t]*:[ \t]*\r?$\n?`)
 
 // promptyKinds are the kinds of inputs by our types.
-var promptyKinds = map[prompt.VariableType]string{prompt.Number: "float", prompt.Boolean: "boolean", prompt.Line: "string"}
+var promptyKinds = map[prompt.VariableType]string{
+	prompt.Number:  "float",
+	prompt.Boolean: "boolean", prompt.Line: "string",
+}
 
 // readPrompty reads a *.prompty. Of the form before version 2, the model and the inputs stay what
 // only Prompty knows. References to the environment or to files are text here.
@@ -182,7 +187,8 @@ func promptyModel(d Document, extra *object) (model object) {
 func promptyInputs(list []prompt.Variable) (inputs []promptyInput) {
 	for _, v := range list {
 		in := promptyInput{
-			Name: v.Name, Kind: cmp.Or(promptyKinds[v.Type], "string"), Description: v.Description, Required: v.Required, EnumValues: v.Choices,
+			Name: v.Name, Kind: cmp.Or(promptyKinds[v.Type], "string"), Description: v.Description,
+			Required: v.Required, EnumValues: v.Choices,
 		}
 		if v.Default != nil {
 			in.Default = defaultJSON(v)

@@ -86,7 +86,10 @@ func mistyped(err error) error {
 	if wrong.GoType != nil {
 		want = cmp.Or(kinds[wrong.GoType.Kind()], want)
 	}
-	is := cmp.Or(map[jsontext.Kind]string{'[': "an array", '{': "an object", '0': "a number", '"': "a string"}[wrong.JSONKind], wrong.JSONKind.String())
+	is := cmp.Or(map[jsontext.Kind]string{
+		'[': "an array", '{': "an object", '0': "a number",
+		'"': "a string",
+	}[wrong.JSONKind], wrong.JSONKind.String())
 	return fmt.Errorf("%s is %s: want %s", cmp.Or(string(wrong.JSONPointer), "it"), is, want)
 }
 

@@ -48,8 +48,10 @@ func TestCSV(t *testing.T) {
 	}}, rows[1])
 	require.Empty(t, rows[2].Tags)
 	require.Empty(t, rows[2].Contributor)
-	require.Equal(t, []string{"x", "x"}, []string{rows[3].Text, rows[4].Text}, "empty fields at the end count for nothing")
-	require.EqualError(t, rows[5].Err, "has 6 fields, the first line has 5: put quotes around a text that has the separator in it")
+	require.Equal(t, []string{"x", "x"}, []string{rows[3].Text, rows[4].Text},
+		"empty fields at the end count for nothing")
+	require.EqualError(t, rows[5].Err,
+		"has 6 fields, the first line has 5: put quotes around a text that has the separator in it")
 	require.EqualError(t, rows[6].Err, "prompt: is not valid UTF-8")
 	require.Equal(t, 9, rows[6].Line)
 	require.Equal(t, " keeps its spaces ", rows[7].Text)
@@ -65,8 +67,12 @@ func TestCSVColumnsInAnyOrder(t *testing.T) {
 // TestDescribedRows: people describe and tag the prompts that they collect in a table.
 func TestDescribedRows(t *testing.T) {
 	t.Parallel()
-	rows := read(t, "Title,Description,Text,Tags,Type\nStandup, Sums it up ,Sum up.,\"writing, work\",WORK\nBare,,x,,\n")
-	want := format.Document{Title: "Standup", Description: "Sums it up", Text: "Sum up.", Tags: []string{"writing", "work"}}
+	rows := read(t,
+		"Title,Description,Text,Tags,Type\nStandup, Sums it up ,Sum up.,\"writing, work\",WORK\nBare,,x,,\n")
+	want := format.Document{
+		Title: "Standup", Description: "Sums it up", Text: "Sum up.",
+		Tags: []string{"writing", "work"},
+	}
 	require.ElementsMatch(t, want.Tags, rows[0].Tags)
 	rows[0].Tags = want.Tags
 	require.Equal(t, want, rows[0].Document)
@@ -94,14 +100,19 @@ func TestColumnsOtherwise(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	t.Parallel()
-	rows := read(t, "\ufeff\n"+`{"id":"1","title":" t ","text":"a\r\n<b>","tags":["text"],"visibility":"public","likes":3}`+"\n\n"+
-		`{"title":"u","text":"x"}`+"\r\n"+
-		`{"title":"u","text":`+"\n"+
-		"{\"title\":\"\xff\"}\n"+
-		`{"title":[7]}`+"\n"+
-		`[]`)
+	rows := read(t,
+		"\ufeff\n"+`{"id":"1","title":" t ","text":"a\r\n<b>","tags":["text"],"visibility":"public","likes":3}`+"\n\n"+
+			`{"title":"u","text":"x"}`+"\r\n"+
+			`{"title":"u","text":`+"\n"+
+			"{\"title\":\"\xff\"}\n"+
+			`{"title":[7]}`+"\n"+
+			`[]`)
 	require.Len(t, rows, 6)
-	require.Equal(t, format.Row{Number: 1, Line: 2, Document: format.Document{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"}}, rows[0])
+	require.Equal(t, format.Row{
+		Number: 1, Line: 2,
+		Document: format.Document{Title: " t ", Text: "a\r\n<b>", Tags: []string{"text"}, Visibility: "public"},
+	},
+		rows[0])
 	require.Equal(t, format.Row{Number: 2, Line: 4, Document: format.Document{Title: "u", Text: "x"}}, rows[1])
 	for _, row := range rows[2:] {
 		require.ErrorContains(t, row.Err, "not the JSON of a prompt")
@@ -123,7 +134,10 @@ func TestFilesThatNothingReads(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, file, want string }{
 		{"a.zip", "garbage\xad\n", "the file is no ZIP archive"},
-		{"a.exe", "MZ\x90\"\x00", `no format has files that end in ".exe": take a ZIP archive, or a file that ends in .md,`},
+		{
+			"a.exe", "MZ\x90\"\x00",
+			`no format has files that end in ".exe": take a ZIP archive, or a file that ends in .md,`,
+		},
 		{"a.EXE", "", "the file is empty"},
 		{"a.json", "garbage", "the file is no JSON: line 1, column 1: invalid character 'g' at start of value"},
 		{"a.json", "// mine\n{\"title\":\"a\"}", "the file is no JSON: line 1, column 1: invalid character '/'"},
@@ -162,8 +176,14 @@ func TestFilesThatCannotBeTrusted(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00c\x00t\x00", 0, "the first line is \"act\""},
 		{"half of UTF-16", "\xff\xfea\x00c", 0, "the file is in UTF-16 and is cut off"},
 		{"binary", "act,prompt\na,\x00\n", 0, "the file is binary"},
-		{"quote never closed", header + "a,b,,,\nc,\"d,,,\ne,f,,,\n", 1, `line 4, column 8: extraneous or missing " in quoted-field, in the row that begins on line 3`},
-		{"quote in a bare field of a short row", header + "a,b\"c\nd,e,,,\n", 0, `line 2, column 4: bare " in non-quoted-field, in the row that begins on line 2`},
+		{
+			"quote never closed", header + "a,b,,,\nc,\"d,,,\ne,f,,,\n", 1,
+			`line 4, column 8: extraneous or missing " in quoted-field, in the row that begins on line 3`,
+		},
+		{
+			"quote in a bare field of a short row", header + "a,b\"c\nd,e,,,\n", 0,
+			`line 2, column 4: bare " in non-quoted-field, in the row that begins on line 2`,
+		},
 		{"text after a quote", header + "a,\"b\" c,,,\n", 0, "line 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -292,7 +312,10 @@ func TestManyRows(t *testing.T) {
 // it was, with any beginning.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"=1+1", "+1", "-1", "@A1", "\tx", "\rx", "'=1", "''=1", "'", "'x", "x=1", "''", "'''-"} {
+	for _, text := range []string{
+		"=1+1", "+1", "-1", "@A1", "\tx", "\rx", "'=1", "''=1",
+		"'", "'x", "x=1", "''", "'''-",
+	} {
 		d := format.Document{Name: text, Title: "T" + text, Text: text, Tags: []string{"image"}}
 		d.Name = strings.TrimSpace(text)
 		file, _, err := format.Write(format.CSV, d)

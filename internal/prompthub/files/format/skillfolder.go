@@ -56,7 +56,8 @@ func (c *collector) addTo(folder *skillFolder, f *zip.File) error {
 	}
 	inside := norm.NFC.String(strings.TrimPrefix(f.Name, folder.path+"/"))
 	refused := func(code fault.Code, text string, of ...any) error {
-		folder.files, folder.err = nil, fault.Coded(fault.Invalid, code, fmt.Sprintf("the file %.100q "+text, append([]any{inside}, of...)...))
+		folder.files, folder.err = nil,
+			fault.Coded(fault.Invalid, code, fmt.Sprintf("the file %.100q "+text, append([]any{inside}, of...)...))
 		return nil
 	}
 	size := f.UncompressedSize64
@@ -64,11 +65,13 @@ func (c *collector) addTo(folder *skillFolder, f *zip.File) error {
 	case !f.Mode().IsRegular():
 		return refused(archive.Link, "is a link or a device: put the file itself there")
 	case len(folder.files) >= prompt.MaxFiles-1:
-		return refused(prompt.TooManyFiles, "is more than the %d that a skill has at most: leave some out", prompt.MaxFiles)
+		return refused(prompt.TooManyFiles, "is more than the %d that a skill has at most: leave some out",
+			prompt.MaxFiles)
 	case size > prompt.MaxFile:
 		return refused(prompt.FilesTooLarge, "has %d bytes: shorten it to at most %d", size, prompt.MaxFile)
 	case folder.size+int(size) > prompt.MaxFilesSize:
-		return refused(prompt.FilesTooLarge, "is one too many: all files of a skill have at most %d bytes together; leave some out", prompt.MaxFilesSize)
+		return refused(prompt.FilesTooLarge,
+			"is one too many: all files of a skill have at most %d bytes together; leave some out", prompt.MaxFilesSize)
 	case c.total+int(size) > c.most:
 		return fmt.Errorf("%s: %w", f.Name, c.tooLarge())
 	}

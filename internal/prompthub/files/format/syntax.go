@@ -36,7 +36,8 @@ func Syntaxes() []Syntax { return []Syntax{Dollar, FString, Handlebars, Jinja, L
 var filledIn = map[Format]Syntax{
 	Markdown: Handlebars, Fabric: Handlebars, Skill: Handlebars, Command: Handlebars, AgentFramework: Handlebars,
 	Agent: Handlebars, Instructions: Handlebars, ChatMode: Handlebars, CursorRule: Handlebars,
-	Dotprompt: Handlebars, SemanticKernel: Handlebars, Langfuse: Handlebars, LangChain: Handlebars, GitHubModels: Handlebars, OpenWebUI: Handlebars,
+	Dotprompt: Handlebars, SemanticKernel: Handlebars, Langfuse: Handlebars, LangChain: Handlebars,
+	GitHubModels: Handlebars, OpenWebUI: Handlebars,
 	Prompty: Jinja, Messages: Jinja, PromptsChat: Dollar, VSCode: inputs,
 }
 
@@ -75,7 +76,8 @@ func Imported() []Syntax { return []Syntax{Dollar, Mustache} }
 
 // names are those that placeholders of a syntax can have, where not all can be.
 var names = map[Syntax]*regexp.Regexp{
-	FString: identifier, Jinja: identifier, inputs: identifier, kernels: identifier, Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
+	FString: identifier, Jinja: identifier, inputs: identifier, kernels: identifier,
+	Handlebars: regexp.MustCompile(`^[A-Za-z_][\w-]*$`),
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
@@ -196,7 +198,8 @@ func (s Syntax) part(p prompt.Part, variables []prompt.Variable) (string, error)
 	if strings.HasPrefix(p.Text, "{{") {
 		inner = p.Text[2 : len(p.Text)-2]
 	}
-	if called, _, _ := strings.Cut(inner, ":"); prompt.VariableName(strings.Trim(called, " ")) != variables[p.Variable].Name {
+	if called, _, _ := strings.Cut(inner, ":"); prompt.VariableName(
+		strings.Trim(called, " ")) != variables[p.Variable].Name {
 		inner = variables[p.Variable].Name // of a placeholder of another program
 	}
 	if allowed := names[s]; allowed != nil {
@@ -262,7 +265,8 @@ func (d Document) Mustache() (Document, error) {
 		return d, nil
 	}
 	d.syntax = mustache
-	if i := slices.IndexFunc(d.Extra.Members, func(m member) bool { return m.name == templateFormat }); i >= 0 && d.Extra.Format == LangChain {
+	if i := slices.IndexFunc(d.Extra.Members, func(m member) bool { return m.name == templateFormat }); i >= 0 &&
+		d.Extra.Format == LangChain {
 		d.Extra.Members = slices.Clone(d.Extra.Members)
 		d.Extra.Members[i].value = []byte(`"` + mustache + `"`)
 	}

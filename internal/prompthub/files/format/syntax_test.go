@@ -19,7 +19,8 @@ func template(t *testing.T, text, syntax string) format.Document {
 	t.Helper()
 	quoted, err := json.Marshal(text)
 	require.NoError(t, err)
-	d, err := format.Read(format.LangChain, "a.json", fmt.Appendf(nil, `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
+	d, err := format.Read(format.LangChain, "a.json",
+		fmt.Appendf(nil, `{"lc":1,"type":"constructor","id":["langchain_core","prompts","prompt","PromptTemplate"],
 		"kwargs":{"template":%s,"template_format":%q,"input_variables":[]}}`, quoted, syntax))
 	require.NoError(t, err)
 	return d
@@ -40,7 +41,8 @@ func TestMustache(t *testing.T) {
 		require.Contains(t, string(file), `"template_format": "mustache"`)
 	}
 	for text, want := range map[string]string{
-		"{{{{a}}}}": "would be placeholders", "{a!r}": "the brace at byte 0", "x {a:>10}": "the brace at byte 2", "{": "the brace at byte 0", "{0}": "the brace at byte 0",
+		"{{{{a}}}}": "would be placeholders", "{a!r}": "the brace at byte 0", "x {a:>10}": "the brace at byte 2",
+		"{": "the brace at byte 0", "{0}": "the brace at byte 0",
 	} {
 		_, err := template(t, text, "f-string").Mustache()
 		require.ErrorContains(t, err, want, text)
@@ -53,7 +55,11 @@ func TestMustache(t *testing.T) {
 	require.NoError(t, err)
 	chat, err = chat.Mustache()
 	require.NoError(t, err)
-	require.Equal(t, []prompt.Message{{Role: "system", Content: "You help."}, {Placeholder: "history"}, {Role: "user", Content: "{{question}}"}}, chat.Messages)
+	require.Equal(t, []prompt.Message{
+		{Role: "system", Content: "You help."},
+		{Placeholder: "history"},
+		{Role: "user", Content: "{{question}}"},
+	}, chat.Messages)
 }
 
 func TestSyntaxes(t *testing.T) {
@@ -141,7 +147,8 @@ func TestPlaceholdersOfOtherProgramsAreRewritten(t *testing.T) {
 	t.Parallel()
 	const text = "${input:what:a hint} {{$x}} {{who | select:options=[\"a\",\"b\"]}} {{tone:warm}}"
 	for to, want := range map[format.Syntax]string{
-		format.Mustache: "{{what}} {{x}} {{who}} {{tone:warm}}", format.Dollar: "${what} ${x} ${who} ${tone:warm}", format.FString: "{what} {x} {who} {tone}", format.Jinja: "{{what}} {{x}} {{who}} {{tone}}",
+		format.Mustache: "{{what}} {{x}} {{who}} {{tone:warm}}", format.Dollar: "${what} ${x} ${who} ${tone:warm}",
+		format.FString: "{what} {x} {who} {tone}", format.Jinja: "{{what}} {{x}} {{who}} {{tone}}",
 	} {
 		d, err := format.Document{Title: "t", Text: text}.In(to)
 		require.NoError(t, err)
@@ -161,9 +168,18 @@ func TestWordsInSingleBracesAreTold(t *testing.T) {
 		to   format.Syntax
 		want []string
 	}{
-		"one":                 {"Hi {name}, {{who}}", format.Mustache, []string{"{name}" + left + "{{name}} where it must be filled in"}},
-		"in dollars":          {"Hi {name}, ${who}", format.Dollar, []string{"{name}" + left + "${name} where it must be filled in"}},
-		"many, each once":     {"{a} {b} {a} {{b}} {c_1}", format.Mustache, []string{"{a} and 2 more" + left + "{{a}} where it must be filled in"}},
+		"one": {
+			"Hi {name}, {{who}}", format.Mustache,
+			[]string{"{name}" + left + "{{name}} where it must be filled in"},
+		},
+		"in dollars": {
+			"Hi {name}, ${who}", format.Dollar,
+			[]string{"{name}" + left + "${name} where it must be filled in"},
+		},
+		"many, each once": {
+			"{a} {b} {a} {{b}} {c_1}", format.Mustache,
+			[]string{"{a} and 2 more" + left + "{{a}} where it must be filled in"},
+		},
 		"a placeholder alone": {"Hi {{name}} and ${who}", format.Mustache, nil},
 		"braces of a program": {"func f() { return {} } {1} { a } {a b}", format.Mustache, nil},
 	} {
@@ -193,14 +209,20 @@ func TestWordsInSingleBracesAreTold(t *testing.T) {
 func TestForProgram(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
-		"Hi ", "{{name}}", "{{ name }}", "${name}", "{{tone:warm}}", "${tone:warm}", "{{my day}}", "${my day: late }", "{{size:S|M}}", "${input:what:a hint}",
-		"{{$who}}", "{{who | select:options=[\"a\",\"b\"]}}", " {no} ", " $5 ", "\n", "é🚀", "{{#if name}}", "{\"a\": 1}",
+		"Hi ", "{{name}}", "{{ name }}", "${name}", "{{tone:warm}}", "${tone:warm}", "{{my day}}", "${my day: late }",
+		"{{size:S|M}}", "${input:what:a hint}",
+		"{{$who}}", "{{who | select:options=[\"a\",\"b\"]}}", " {no} ", " $5 ", "\n", "é🚀",
+		"{{#if name}}", "{\"a\": 1}",
 	}
 	plain := regexp.MustCompile(`^\{\{ ?[A-Za-z_]\w* ?\}\}$`)
 	known := map[format.Format]*regexp.Regexp{
-		format.Dotprompt: plain, format.Prompty: plain, format.Langfuse: plain, format.LangChain: plain, format.GitHubModels: plain, format.OpenWebUI: plain,
-		format.Markdown: plain, format.Fabric: plain, format.Skill: plain, format.Command: plain, format.AgentFramework: plain, format.Agent: plain, format.Instructions: plain,
-		format.ChatMode: plain, format.CursorRule: plain, format.SemanticKernel: plain, format.Messages: plain, format.PromptsChat: regexp.MustCompile(`^\$\{[^{}]+\}$`), format.VSCode: regexp.MustCompile(`^\$\{input:\w+\}$`),
+		format.Dotprompt: plain, format.Prompty: plain, format.Langfuse: plain, format.LangChain: plain,
+		format.GitHubModels: plain, format.OpenWebUI: plain,
+		format.Markdown: plain, format.Fabric: plain, format.Skill: plain, format.Command: plain,
+		format.AgentFramework: plain, format.Agent: plain, format.Instructions: plain,
+		format.ChatMode: plain, format.CursorRule: plain, format.SemanticKernel: plain, format.Messages: plain,
+		format.PromptsChat: regexp.MustCompile(`^\$\{[^{}]+\}$`),
+		format.VSCode:      regexp.MustCompile(`^\$\{input:\w+\}$`),
 	}
 	kernel := regexp.MustCompile(`^\{\{\$\w+\}\}$`) // where it has one of these already
 	random := rand.New(rand.NewPCG(1, 64))
@@ -230,7 +252,8 @@ func TestForProgram(t *testing.T) {
 			}
 			require.Len(t, is.Variables, len(was.Variables))
 			for i, v := range was.Variables {
-				require.Equal(t, []any{v.Name, v.Default, v.Choices}, []any{is.Variables[i].Name, is.Variables[i].Default, is.Variables[i].Choices}, "%s of %q", f, text)
+				require.Equal(t, []any{v.Name, v.Default, v.Choices},
+					[]any{is.Variables[i].Name, is.Variables[i].Default, is.Variables[i].Choices}, "%s of %q", f, text)
 			}
 			_, loss, err := format.Write(f, filled)
 			require.NoError(t, err, "%s of %q", f, text)

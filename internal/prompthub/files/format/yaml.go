@@ -19,7 +19,8 @@ import (
 // yaml reads a file that is YAML.
 func (in *input) yaml(texts []string, others ...string) (object, error) {
 	if line := secondDocument(in.file); line > 0 {
-		in.warnings = append(in.warnings, Warning{Line: line, Text: "a second document begins here and is left out: save it in a file of its own"})
+		in.warnings = append(in.warnings,
+			Warning{Line: line, Text: "a second document begins here and is left out: save it in a file of its own"})
 	}
 	return in.parse(in.file, 0, texts, others)
 }
@@ -30,9 +31,11 @@ func secondDocument(y []byte) int {
 	for line := range bytes.Lines(y) {
 		n++
 		switch {
-		case said && bytes.HasPrefix(line, []byte("---")) && (isDashes(bytes.TrimSuffix(line, newline)) || len(line) > 3 && line[3] == ' '):
+		case said && bytes.HasPrefix(line, []byte("---")) &&
+			(isDashes(bytes.TrimSuffix(line, newline)) || len(line) > 3 && line[3] == ' '):
 			return n
-		case len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte("#")) && !bytes.HasPrefix(line, []byte("---")):
+		case len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte("#")) &&
+			!bytes.HasPrefix(line, []byte("---")):
 			said = true
 		}
 	}
@@ -64,7 +67,9 @@ func parseYAML(file []byte, texts ...string) (object, error) {
 // meant as the beginning of a comment.
 func readYAML(file []byte, texts []string) (object, []Warning, error) {
 	if len(file) > MaxOne || yamlParts(file) > maxStructural {
-		return nil, nil, fault.Coded(fault.Invalid, YAMLTooLarge, fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne, maxStructural))
+		return nil, nil, fault.Coded(fault.Invalid, YAMLTooLarge,
+			fmt.Sprintf("the YAML is larger than %d bytes, or has more than %d parts: take a part of it", MaxOne,
+				maxStructural))
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(file, &doc); err != nil {
@@ -141,7 +146,9 @@ func (r *yamlReader) value(b []byte, n *yaml.Node, depth int) ([]byte, error) {
 	switch n.Kind {
 	case yaml.AliasNode:
 		if r.aliases++; r.aliases > maxAliases {
-			return b, fault.Coded(fault.Invalid, AliasesTooLarge, fmt.Sprintf("line %d: there are more than %d aliases: write out what they stand for", n.Line, maxAliases))
+			return b, fault.Coded(fault.Invalid, AliasesTooLarge,
+				fmt.Sprintf("line %d: there are more than %d aliases: write out what they stand for", n.Line,
+					maxAliases))
 		}
 		return r.alias(b, n, depth)
 	case yaml.MappingNode:
@@ -201,7 +208,9 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 			return b, fmt.Errorf("line %d: %w", key.Line, err)
 		}
 		b = append(b, ':')
-		isText := depth == 0 && slices.ContainsFunc(r.texts, func(name string) bool { return strings.EqualFold(name, key.Value) })
+		isText := depth == 0 && slices.ContainsFunc(r.texts, func(name string) bool {
+			return strings.EqualFold(name, key.Value)
+		})
 		if text, ok := sourceText(n.Content[i+1]); ok && isText {
 			r.cut(key.Value, n.Content[i+1])
 			if b, err = jsontext.AppendQuote(b, text); err != nil {
@@ -220,7 +229,9 @@ func (r *yamlReader) mapping(b []byte, n *yaml.Node, depth int) ([]byte, error) 
 // beginning of a comment, and the author may not.
 func (r *yamlReader) cut(name string, n *yaml.Node) {
 	if rest := n.LineComment; n.Style == 0 && len(rest) > 1 && rest[1] != ' ' && rest[1] != '#' {
-		r.warnings = append(r.warnings, Warning{Line: n.Line, Text: fmt.Sprintf("%.40s ends before %.40q, which is a comment in YAML: put quotes around the text", name, rest)})
+		r.warnings = append(r.warnings,
+			Warning{Line: n.Line, Text: fmt.Sprintf(
+				"%.40s ends before %.40q, which is a comment in YAML: put quotes around the text", name, rest)})
 	}
 }
 
@@ -343,7 +354,8 @@ func stringStyle(s string) yaml.Style {
 		}
 		return 0
 	}
-	if strings.TrimLeft(s, " \t\n") != s || strings.ContainsFunc(s, unsafeInYAML) || strings.Contains(s, " \n") || strings.Contains(s, "\t") {
+	if strings.TrimLeft(s, " \t\n") != s || strings.ContainsFunc(s, unsafeInYAML) ||
+		strings.Contains(s, " \n") || strings.Contains(s, "\t") {
 		return yaml.DoubleQuotedStyle
 	}
 	return yaml.LiteralStyle
@@ -351,5 +363,6 @@ func stringStyle(s string) yaml.Style {
 
 // unsafeInYAML reports whether a parser may take r for something else than itself.
 func unsafeInYAML(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xfff0
+	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0xa0 || r == 0x2028 ||
+		r == 0x2029 || r == 0xfeff || r >= 0xfff0
 }

@@ -11,7 +11,10 @@ import (
 )
 
 func described(slug string, n int) prompt.Prompt {
-	return prompt.Prompt{Slug: slug, Draft: prompt.Draft{Title: "T", Text: "Text.", Description: strings.Repeat("d", n)}}
+	return prompt.Prompt{
+		Slug:  slug,
+		Draft: prompt.Draft{Title: "T", Text: "Text.", Description: strings.Repeat("d", n)},
+	}
 }
 
 // TestList: a line as Claude Code 2.1.332 writes it.
@@ -22,10 +25,12 @@ func TestList(t *testing.T) {
 	wide := described("refund", 0)
 	wide.Description = "𝒅翻"
 	require.Equal(t, len("- support:refund: ")+3, skill.List("support", wide).Characters, "UTF-16 code units")
-	require.Equal(t, len("- a:b: ")+1024, skill.List("a", described("b", 5000)).Characters, "a made SKILL.md has no more")
+	require.Equal(t, len("- a:b: ")+1024, skill.List("a", described("b", 5000)).Characters,
+		"a made SKILL.md has no more")
 	written := described("b", 5000)
 	written.Files = prompt.Files{prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: []byte("---\n---\n")})}
-	require.Equal(t, len("- a:b: ")+1536, skill.List("a", written).Characters, "a host cuts the description of a written one")
+	require.Equal(t, len("- a:b: ")+1536, skill.List("a", written).Characters,
+		"a host cuts the description of a written one")
 	require.Equal(t, len("- a:b: Text."), skill.List("a", described("b", 0)).Characters, "the first sentence")
 }
 

@@ -22,7 +22,8 @@ func Bundled(p prompt.Prompt, all map[string][]byte) (prompt.Prompt, error) {
 	if _, written := files.SkillFile(); !written {
 		s, ok := Of(p)
 		if !ok {
-			return p, fault.Coded(fault.Invalid, prompt.BadSkill, "a prompt with files needs a text, of which its SKILL.md is made, or a SKILL.md among the files")
+			return p, fault.Coded(fault.Invalid, prompt.BadSkill,
+				"a prompt with files needs a text, of which its SKILL.md is made, or a SKILL.md among the files")
 		}
 		b := s.File()
 		f := prompt.NewFile(prompt.FileBytes{Path: prompt.SkillFile, Bytes: b})
@@ -85,7 +86,8 @@ func Plugin(p prompt.Prompt, folder []prompt.FileBytes) []prompt.FileBytes {
 		}
 	}
 	about := Head(p, p.About(), p.Version).Description
-	return append([]prompt.FileBytes{Manifest(slug, about, PluginVersion(p.Version), license)}, InPlugin(slug, folder)...)
+	return append([]prompt.FileBytes{Manifest(slug, about, PluginVersion(p.Version), license)},
+		InPlugin(slug, folder)...)
 }
 
 // InPlugin returns the files of a skill as a plugin has them.

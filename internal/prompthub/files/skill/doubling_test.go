@@ -13,7 +13,10 @@ import (
 // TestDoubling: what a function takes grows in proportion to the text that it is given.
 func TestDoubling(t *testing.T) {
 	of := func(s string) prompt.Prompt {
-		return prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "s", Draft: prompt.Draft{Title: s, Description: s, Text: s}}
+		return prompt.Prompt{
+			ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "s",
+			Draft: prompt.Draft{Title: s, Description: s, Text: s},
+		}
 	}
 	chat := func(s string) prompt.Prompt {
 		p := of(s)
@@ -58,7 +61,10 @@ func TestDoubling(t *testing.T) {
 		{Name: "Split", With: func(s string) func() { b := head(s); return func() { skill.Split(b) } }},
 		{Name: "TextOf", With: func(s string) func() { b := head(s); return func() { skill.TextOf(b) } }},
 		{Name: "WithText", With: func(s string) func() { b := head(s); return func() { skill.WithText(b, s) } }},
-		{Name: "WithDescription", With: func(s string) func() { b := head(s); return func() { skill.WithDescription(b, s) } }},
+		{Name: "WithDescription", With: func(s string) func() {
+			b := head(s)
+			return func() { skill.WithDescription(b, s) }
+		}},
 		{Name: "WithName", With: func(s string) func() { b := head(s); return func() { skill.WithName(b, s) } }},
 		{Name: "Editable", With: func(s string) func() { b := head(s); return func() { skill.Editable(b) } }},
 		{Name: "LicenseIn", With: func(s string) func() { b := head(s); return func() { skill.LicenseIn(b) } }},

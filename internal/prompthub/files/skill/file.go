@@ -76,7 +76,8 @@ func NameIn(b []byte) string {
 	return string(m[1])
 }
 
-var licenseLine = regexp.MustCompile(`(?m)^license:[ \t]*(?:"([^"\\\r\n]*)"|'([^'\r\n]*)'|([^\s"'#|>&*!%@\[\]{}][^\r\n]*?))[ \t]*(?:[ \t]#.*)?\r?$`)
+var licenseLine = regexp.MustCompile(
+	`(?m)^license:[ \t]*(?:"([^"\\\r\n]*)"|'([^'\r\n]*)'|([^\s"'#|>&*!%@\[\]{}][^\r\n]*?))[ \t]*(?:[ \t]#.*)?\r?$`)
 
 // LicenseIn returns the license that the head of a SKILL.md says in one line, "" for none.
 func LicenseIn(b []byte) string {

@@ -62,13 +62,19 @@ func Head(p prompt.Prompt, about string, version int64) FrontMatter {
 // Summarize returns what lists tell of a prompt, its file among it.
 func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 	c := p.Content()
-	o := prompt.ProgramSummary{Format: Format, Version: max(p.Version, 1), About: prompt.Shown(p.About()), System: c.HasSystem(), Arguments: c.Arguments()}
+	o := prompt.ProgramSummary{
+		Format: Format, Version: max(p.Version, 1), About: prompt.Shown(p.About()),
+		System: c.HasSystem(), Arguments: c.Arguments(),
+	}
 	if p.AllArguments != nil {
 		o.Arguments = p.AllArguments
 	}
 	if f, has := p.Files.SkillFile(); has {
 		o.Digest, o.Size, o.Package = digestOf(f.SHA256), f.Size, p.Bundle.Package
-		o.Files = &prompt.FilesSummary{Count: len(p.Files), Bytes: p.Files.Size(), Scripts: p.Files.Scripts(), Archive: p.Bundle.Archive}
+		o.Files = &prompt.FilesSummary{
+			Count: len(p.Files), Bytes: p.Files.Size(),
+			Scripts: p.Files.Scripts(), Archive: p.Bundle.Archive,
+		}
 	} else if s, ok := of(p, o.About); ok {
 		file := s.File()
 		o.Digest, o.Size = Digest(file), len(file)
@@ -81,7 +87,8 @@ func Summarize(p prompt.Prompt) prompt.ProgramSummary {
 func (s Skill) File() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\nmetadata:\n", quote(s.Name), quote(s.Description))
-	fmt.Fprintf(&b, "  prompthub-id: %s\n  prompthub-version: %s\n---\n\n", quote(s.Metadata.ID), quote(s.Metadata.Version))
+	fmt.Fprintf(&b, "  prompthub-id: %s\n  prompthub-version: %s\n---\n\n",
+		quote(s.Metadata.ID), quote(s.Metadata.Version))
 	b.WriteString(s.body)
 	return []byte(b.String())
 }
@@ -112,7 +119,8 @@ func body(c prompt.Content) string {
 		return text
 	}
 	var values strings.Builder
-	values.WriteString("\n## Values\n\nPut these values in the places of `{{name}}` above. Ask for those that are missing.\n\n")
+	values.WriteString(
+		"\n## Values\n\nPut these values in the places of `{{name}}` above. Ask for those that are missing.\n\n")
 	for _, v := range variables {
 		values.WriteString("- `" + v.Name + "`" + about(v) + "\n")
 	}

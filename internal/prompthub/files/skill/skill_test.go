@@ -19,8 +19,12 @@ func TestFile(t *testing.T) {
 	s, ok := skill.Of(prompt.Prompt{
 		ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "write-a-letter", Versions: prompt.Versions{Version: 3},
 		Draft: prompt.Draft{
-			Title: "Write a letter", Description: `Says "hello": a \ letter`, Text: "To {{name}}, in a {{tone}} tone.\n",
-			Variables: []prompt.Variable{{Name: "name", Required: true, Description: "Whom to write to."}, {Name: "tone", Default: &def}},
+			Title: "Write a letter", Description: `Says "hello": a \ letter`,
+			Text: "To {{name}}, in a {{tone}} tone.\n",
+			Variables: []prompt.Variable{
+				{Name: "name", Required: true, Description: "Whom to write to."},
+				{Name: "tone", Default: &def},
+			},
 		},
 	})
 	require.True(t, ok)
@@ -52,21 +56,27 @@ func TestNoRawPlaceholders(t *testing.T) {
 	s, ok := skill.Of(prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "raw", Draft: prompt.Draft{
 		Title: "Raw", Kind: prompt.KindChat,
 		Messages: []prompt.Message{
-			{Role: "system", Content: "Be {{tone:warm}}, ${place}, {{size:big|small}} and {{my day}}."}, {Role: "user", Content: "${what:" + long + "} {{ tone }}"},
+			{Role: "system", Content: "Be {{tone:warm}}, ${place}, {{size:big|small}} and {{my day}}."},
+			{Role: "user", Content: "${what:" + long + "} {{ tone }}"},
 		},
 	}})
 	require.True(t, ok)
 	_, body, _ := strings.Cut(string(s.File()), "---\n\n")
 	require.Equal(t, "## system\n\nBe {{tone}}, {{place}}, {{size}} and {{my_day}}.\n\n## user\n\n{{what}} {{ tone }}\n\n## Values\n\n"+
 		"Put these values in the places of `{{name}}` above. Ask for those that are missing.\n\n- `tone`: Default: \"warm\".\n- `place`\n"+
-		"- `size`: One of \"big\", \"small\". Default: \"big\".\n- `my_day`: my day\n- `what`: Default: \""+long+"\".\n", body)
+		"- `size`: One of \"big\", \"small\". Default: \"big\".\n- `my_day`: my day\n- `what`: Default: \""+long+
+		"\".\n", body)
 }
 
 func TestChat(t *testing.T) {
 	t.Parallel()
 	s, ok := skill.Of(prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "chat", Draft: prompt.Draft{
 		Title: "Chat", Kind: prompt.KindChat,
-		Messages: []prompt.Message{{Role: "system", Content: "Be brief."}, {Placeholder: "history"}, {Role: "user", Content: "Hi"}},
+		Messages: []prompt.Message{
+			{Role: "system", Content: "Be brief."},
+			{Placeholder: "history"},
+			{Role: "user", Content: "Hi"},
+		},
 	}})
 	require.True(t, ok)
 	_, body, _ := strings.Cut(string(s.File()), "---\n\n")
@@ -94,7 +104,8 @@ func TestHeadIsYAML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := prompt.Prompt{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Slug: "slug"}
 		p.Title, p.Text = rapid.String().Draw(t, "title"), "x"+rapid.String().Draw(t, "text")
-		p.Description = rapid.SampledFrom([]string{"", "---", "a -- b --- c ----"}).Draw(t, "rule") + rapid.StringN(0, 1000, 1000).Draw(t, "description")
+		p.Description = rapid.SampledFrom([]string{"", "---", "a -- b --- c ----"}).Draw(t, "rule") +
+			rapid.StringN(0, 1000, 1000).Draw(t, "description")
 		s, ok := skill.Of(p)
 		require.True(t, ok)
 		file := s.File()

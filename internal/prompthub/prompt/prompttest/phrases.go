@@ -42,7 +42,8 @@ func Phrases(ds []prompt.Draft) []Way {
 				if len(common) == 0 || len(places) == 0 {
 					break
 				}
-				if word := common[rnd.IntN(len(common))]; !slices.Contains(text, word) && !slices.Contains(phrase, word) {
+				if word := common[rnd.IntN(len(common))]; !slices.Contains(text, word) &&
+					!slices.Contains(phrase, word) {
 					phrase[places[0]], places = word, places[1:]
 				}
 			}
@@ -64,7 +65,9 @@ func Phrases(ds []prompt.Draft) []Way {
 
 // remembered is a way to type words in a row of a text, of those that tell something. Of a text it
 // takes the same words each time, and changes them.
-func remembered(name string, least float64, tells func(word string) bool, change func(rnd *rand.Rand, phrase, text []string) bool) Way {
+func remembered(name string, least float64, tells func(word string) bool,
+	change func(rnd *rand.Rand, phrase, text []string) bool,
+) Way {
 	return Way{name, 5, least, func(words []string) (string, bool) {
 		text := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !tells(word) })
 		if len(text) < phraseWords {

@@ -48,7 +48,9 @@ func TestPhrases(t *testing.T) {
 				wrong := slices.DeleteFunc(phrase, func(word string) bool { return slices.Contains(text, word) })
 				require.Len(t, wrong, others)
 				for _, word := range wrong {
-					require.True(t, slices.ContainsFunc(ds, func(d prompt.Draft) bool { return strings.Contains(d.Text, word) }))
+					require.True(t, slices.ContainsFunc(ds, func(d prompt.Draft) bool {
+						return strings.Contains(d.Text, word)
+					}))
 				}
 			}
 		}

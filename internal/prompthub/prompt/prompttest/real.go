@@ -39,7 +39,10 @@ func Read(path string, rules prompt.Rules) ([]prompt.Draft, error) {
 	}
 	var ds []prompt.Draft
 	for _, row := range rows[1:] {
-		d := prompt.Draft{Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))}, Visibility: prompt.Public}
+		d := prompt.Draft{
+			Title: row[0], Text: row[1], Tags: []prompt.Tag{prompt.Tag(strings.ToLower(row[3]))},
+			Visibility: prompt.Public,
+		}
 		if row[2] == "TRUE" {
 			d.Tags = append(d.Tags, "development")
 		}

@@ -39,12 +39,15 @@ func Ways(ds []prompt.Draft) []Way {
 	rnd := rand.New(rand.NewPCG(44, 1))
 	return []Way{
 		{"the exact title", 1, 0.99, func(words []string) (string, bool) { return strings.Join(words, " "), true }},
-		{"a slip in a word of five letters or more, not in the first, that makes no word", 10, 0.95, func(words []string) (string, bool) {
-			return changed(rnd, words, 5, func(word string) (string, bool) {
-				slipped := word[:1] + Slip(rnd, word[1:])
-				return slipped, !exists[slipped]
-			})
-		}},
+		{
+			"a slip in a word of five letters or more, not in the first, that makes no word", 10, 0.95,
+			func(words []string) (string, bool) {
+				return changed(rnd, words, 5, func(word string) (string, bool) {
+					slipped := word[:1] + Slip(rnd, word[1:])
+					return slipped, !exists[slipped]
+				})
+			},
+		},
 		{"any slip", 10, 0.80, func(words []string) (string, bool) {
 			return changed(rnd, words, 4, func(word string) (string, bool) { return Slip(rnd, word), true })
 		}},
@@ -104,7 +107,9 @@ func withoutAccents(text string) string {
 
 // Words returns the words of letters and digits of a text in lower case.
 func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+	})
 }
 
 // changed changes one of the words that have a least number of letters, all of ASCII. It is not ok

@@ -34,7 +34,8 @@ func (db *Accounts) LearnAuthorKeys(ctx context.Context) error {
 		}
 		var made prompt.AuthorSecret
 		rand.Read(made[:])
-		err = db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Insert, Row: schema.AuthorSecretRow(schema.AuthorSecretText(made))}})
+		err = db.Write(ctx, db.T.SystemState,
+			[]table.Op{{Kind: table.Insert, Row: schema.AuthorSecretRow(schema.AuthorSecretText(made))}})
 		if err != nil && !errors.Is(err, table.ErrExists) {
 			return rowstore.Unavailable(fmt.Errorf("write the secret of author keys: %w", err))
 		}

@@ -33,7 +33,9 @@ func (db *Accounts) Collection(ctx context.Context, owner prompt.UserID, slug st
 	return c, err
 }
 
-func (db *Accounts) readCollection(ctx context.Context, owner prompt.UserID, slug string) (*prompt.Collection, string, error) {
+func (db *Accounts) readCollection(ctx context.Context, owner prompt.UserID,
+	slug string,
+) (*prompt.Collection, string, error) {
 	row, err := db.GetRow(ctx, db.T.Prompts, schema.CollectionKey(owner, slug))
 	if err != nil || row == nil {
 		return nil, "", err
@@ -52,7 +54,9 @@ func (db *Accounts) AddCollection(ctx context.Context, by prompt.UserID, c promp
 	if err != nil {
 		return err
 	}
-	isNew := !slices.ContainsFunc(rows, func(row table.Row) bool { return row.Key == schema.CollectionKey(c.Owner, c.Slug) })
+	isNew := !slices.ContainsFunc(rows, func(row table.Row) bool {
+		return row.Key == schema.CollectionKey(c.Owner, c.Slug)
+	})
 	if isNew && len(rows) >= prompt.MaxCollections {
 		return prompt.ErrTooManyCollections()
 	}
@@ -61,7 +65,8 @@ func (db *Accounts) AddCollection(ctx context.Context, by prompt.UserID, c promp
 		return err
 	}
 	was, err := db.Collection(ctx, c.Owner, c.Slug)
-	if err == nil && (was == nil || was.Version != 1 || !was.CreatedAt.Equal(c.CreatedAt) || !was.CollectionDraft.Equal(c.CollectionDraft)) {
+	if err == nil && (was == nil || was.Version != 1 || !was.CreatedAt.Equal(c.CreatedAt) ||
+		!was.CollectionDraft.Equal(c.CollectionDraft)) {
 		err = prompt.CollectionTaken(c.Slug)
 	}
 	return err
@@ -69,7 +74,9 @@ func (db *Accounts) AddCollection(ctx context.Context, by prompt.UserID, c promp
 
 // EditCollection changes a collection, and returns it. Edit gets it as it is and may run again;
 // where it changes nothing, nothing is written.
-func (db *Accounts) EditCollection(ctx context.Context, owner, by prompt.UserID, slug string, edit func(*prompt.Collection) error) (prompt.Collection, error) {
+func (db *Accounts) EditCollection(ctx context.Context, owner, by prompt.UserID, slug string,
+	edit func(*prompt.Collection) error,
+) (prompt.Collection, error) {
 	var now prompt.Collection
 	err := db.changeCollection(ctx, owner, slug, func(c prompt.Collection, etag string) error {
 		was := c
@@ -91,12 +98,15 @@ func (db *Accounts) EditCollection(ctx context.Context, owner, by prompt.UserID,
 
 // RemoveCollection takes a collection away, if there is one. May gets it as it is, and says why
 // not; it may run again.
-func (db *Accounts) RemoveCollection(ctx context.Context, owner, by prompt.UserID, slug string, may func(prompt.Collection) error) error {
+func (db *Accounts) RemoveCollection(ctx context.Context, owner, by prompt.UserID, slug string,
+	may func(prompt.Collection) error,
+) error {
 	err := db.changeCollection(ctx, owner, slug, func(c prompt.Collection, etag string) error {
 		if err := may(c); err != nil {
 			return err
 		}
-		return db.writeCollection(ctx, table.Delete, table.Row{Key: schema.CollectionKey(owner, slug), ETag: etag}, c, prompt.CollectionDeleted, by)
+		return db.writeCollection(ctx, table.Delete, table.Row{Key: schema.CollectionKey(owner, slug), ETag: etag}, c,
+			prompt.CollectionDeleted, by)
 	})
 	if fault.Of(err) == fault.NotFound {
 		return nil
@@ -105,7 +115,9 @@ func (db *Accounts) RemoveCollection(ctx context.Context, owner, by prompt.UserI
 }
 
 // changeCollection has a change run until none overtakes it.
-func (db *Accounts) changeCollection(ctx context.Context, owner prompt.UserID, slug string, change func(prompt.Collection, string) error) error {
+func (db *Accounts) changeCollection(ctx context.Context, owner prompt.UserID, slug string,
+	change func(prompt.Collection, string) error,
+) error {
 	for range rowstore.MaxTries {
 		c, etag, err := db.readCollection(ctx, owner, slug)
 		if err != nil {
@@ -122,7 +134,9 @@ func (db *Accounts) changeCollection(ctx context.Context, owner prompt.UserID, s
 }
 
 // writeCollection writes the row of a collection, with the event of it in a workspace.
-func (db *Accounts) writeCollection(ctx context.Context, kind table.Kind, row table.Row, c prompt.Collection, what prompt.EventType, by prompt.UserID) error {
+func (db *Accounts) writeCollection(ctx context.Context, kind table.Kind, row table.Row, c prompt.Collection,
+	what prompt.EventType, by prompt.UserID,
+) error {
 	ops := []table.Op{{Kind: kind, Row: row}}
 	if prompt.IsWorkspace(c.Owner) {
 		ops = append(ops, db.EventOp(c.Owner, prompt.Event{Type: what, By: by, Name: c.Slug}))

@@ -29,7 +29,8 @@ type Accounts struct {
 // New returns the accounts in the tables of r. An empty catalog is filled with tags.
 func New(r *truth.Reader, tags []prompt.TagInfo) *Accounts {
 	return &Accounts{
-		Reader: r, tags: tags, tokens: newTokens(), fetches: newFetches(), moved: newMoved(), workspaces: newWorkspaces(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
+		Reader: r, tags: tags, tokens: newTokens(), fetches: newFetches(), moved: newMoved(),
+		workspaces: newWorkspaces(), Known: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
 		handled: rowstore.NewLRU[prompt.UserID, struct{}](truth.MaxAuthors),
 	}
 }

@@ -43,7 +43,8 @@ func (db *Accounts) Users(ctx context.Context, after string, limit int) (users [
 		if u.Profile, err = db.Profile(ctx, u.ID); err != nil || u.Name != "" {
 			return err
 		}
-		newest, _, err := db.Budget().Rows(ctx, db.T.Prompts, table.Prefix(schema.AuthorPartition(u.ID), schema.MinePrefix), 1)
+		newest, _, err := db.Budget().Rows(ctx, db.T.Prompts,
+			table.Prefix(schema.AuthorPartition(u.ID), schema.MinePrefix), 1)
 		for _, row := range newest {
 			u.Name = row.Props.Get("AuthorName").Str()
 		}
@@ -57,7 +58,9 @@ var listed = []string{"TokenId", "OwnerId", "OwnerName", "Name", "Scopes", "IsCl
 
 // AllTokens returns access tokens of all users, without the days of their use, from a position on;
 // next is that of the rest, "" at the end.
-func (db *Accounts) AllTokens(ctx context.Context, after string, limit int) (tokens []schema.Token, next string, err error) {
+func (db *Accounts) AllTokens(ctx context.Context, after string,
+	limit int,
+) (tokens []schema.Token, next string, err error) {
 	rows, next, err := db.single(ctx, db.T.AccessTokens, schema.AccessPrefix, after, limit, listed)
 	for _, row := range rows {
 		tokens = append(tokens, schema.ParseToken(row))
@@ -67,7 +70,9 @@ func (db *Accounts) AllTokens(ctx context.Context, after string, limit int) (tok
 
 // single reads rows that each have a partition of their own, all of which begin with a prefix. A
 // position is the partition of the last row before it.
-func (db *Accounts) single(ctx context.Context, name, prefix, after string, limit int, properties []string) (rows []table.Row, next string, err error) {
+func (db *Accounts) single(ctx context.Context, name, prefix, after string, limit int,
+	properties []string,
+) (rows []table.Row, next string, err error) {
 	r := table.Range{FromPartition: prefix, ToPartition: table.After(prefix), Select: properties}
 	if after != "" {
 		if !strings.HasPrefix(after, prefix) {

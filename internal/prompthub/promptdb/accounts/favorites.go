@@ -41,7 +41,8 @@ func (db *Accounts) Favorite(ctx context.Context, user prompt.UserID, id prompt.
 		return err
 	}
 	if u.Favorites >= schema.MaxFavorites {
-		return fault.Coded(fault.Invalid, schema.QuotaFavorites, fmt.Sprintf("you have the %d favorites that a user may have; take one back first", schema.MaxFavorites))
+		return fault.Coded(fault.Invalid, schema.QuotaFavorites,
+			fmt.Sprintf("you have the %d favorites that a user may have; take one back first", schema.MaxFavorites))
 	}
 	row := table.Row{Key: schema.FavoriteKey(user, id), Props: schema.FavoriteProps(id, author == user, db.Now())}
 	err = db.Write(ctx, db.T.Favorites, []table.Op{{Kind: table.Insert, Row: row}})

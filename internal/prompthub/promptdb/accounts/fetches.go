@@ -106,7 +106,8 @@ func (db *Accounts) Fetched(ctx context.Context, id prompt.ID, token string, ver
 	db.Background(func() {
 		for by, f := range due {
 			if err := db.writeFetch(ctx, by.prompt, f); err != nil {
-				db.Log.DebugContext(ctx, "a fetch was not noted", slog.String("prompt", string(by.prompt)), slog.Any("error", err))
+				db.Log.DebugContext(ctx, "a fetch was not noted", slog.String("prompt", string(by.prompt)),
+					slog.Any("error", err))
 			}
 		}
 	})
@@ -140,8 +141,11 @@ func (db *Accounts) writeFetch(ctx context.Context, id prompt.ID, f schema.Fetch
 
 // Fetches returns what access tokens fetched of a prompt last within the last thirty days, how
 // often programs without one did, and whether there are more tokens than are told.
-func (db *Accounts) Fetches(ctx context.Context, id prompt.ID) (byToken []schema.Fetch, without int64, more bool, err error) {
-	rows, more, err := db.Budget().Rows(ctx, db.T.Fetches, table.Range{Partition: schema.FetchesPartition(id)}, maxFetches)
+func (db *Accounts) Fetches(ctx context.Context,
+	id prompt.ID,
+) (byToken []schema.Fetch, without int64, more bool, err error) {
+	rows, more, err := db.Budget().Rows(ctx, db.T.Fetches, table.Range{Partition: schema.FetchesPartition(id)},
+		maxFetches)
 	if err != nil {
 		return nil, 0, false, err
 	}

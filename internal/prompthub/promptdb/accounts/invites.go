@@ -195,7 +195,9 @@ type Newcomer struct {
 
 // AcceptInvite gives somebody what an invitation offers. A newcomer, nil for those who are there,
 // gets an account first.
-func (db *Accounts) AcceptInvite(ctx context.Context, user prompt.UserID, id string, secret [32]byte, n *Newcomer) (prompt.Invite, error) {
+func (db *Accounts) AcceptInvite(ctx context.Context, user prompt.UserID, id string, secret [32]byte,
+	n *Newcomer,
+) (prompt.Invite, error) {
 	i, err := db.Invite(ctx, id, secret)
 	if err != nil {
 		return i, err
@@ -287,7 +289,9 @@ func (m *Members) mayOffer(o prompt.Offer) bool {
 }
 
 // changeInvite changes an invitation that a secret opens. Edit may run again.
-func (db *Accounts) changeInvite(ctx context.Context, id string, secret [32]byte, edit func(prompt.Invite) (prompt.Invite, error)) (prompt.Invite, error) {
+func (db *Accounts) changeInvite(ctx context.Context, id string, secret [32]byte,
+	edit func(prompt.Invite) (prompt.Invite, error),
+) (prompt.Invite, error) {
 	for range rowstore.MaxTries {
 		was, etag, err := db.invite(ctx, id, secret)
 		if err != nil {
@@ -317,25 +321,28 @@ func (db *Accounts) changeInvite(ctx context.Context, id string, secret [32]byte
 // join makes somebody a member as an offer says, unless they are one.
 func (db *Accounts) join(ctx context.Context, i prompt.Invite, o prompt.Offer, user prompt.UserID) error {
 	next := prompt.Member{
-		Kind: prompt.Person, Name: db.AuthorKey(user), Role: o.Role, AddedBy: prompt.UserID(db.AuthorKey(i.By)), AddedAt: db.Now().UTC().Truncate(time.Millisecond),
+		Kind: prompt.Person, Name: db.AuthorKey(user), Role: o.Role, AddedBy: prompt.UserID(db.AuthorKey(i.By)),
+		AddedAt: db.Now().UTC().Truncate(time.Millisecond),
 	}
 	if err := db.writeMembership(ctx, user, next, o.Workspace); err != nil {
 		return err
 	}
 	isNew := false
-	_, err := db.changeWorkspace(ctx, o.Workspace, prompt.UserID(next.Name), func(m *Members) ([]table.Op, prompt.Event, error) {
-		if isNew = m.Of(next.Kind, next.Name) == nil; !isNew {
-			return nil, prompt.Event{}, nil
-		}
-		if !m.mayOffer(o) {
-			return nil, prompt.Event{}, prompt.ErrInviteVoid()
-		}
-		if people, _ := m.count(); people >= prompt.MaxPeople {
-			return nil, prompt.Event{}, prompt.ErrTooManyMembers()
-		}
-		m.All = append(m.All, next)
-		return []table.Op{{Kind: table.Insert, Row: schema.MemberRow(o.Workspace, next)}}, memberEvent(prompt.MemberAdded, next), nil
-	})
+	_, err := db.changeWorkspace(ctx, o.Workspace, prompt.UserID(next.Name),
+		func(m *Members) ([]table.Op, prompt.Event, error) {
+			if isNew = m.Of(next.Kind, next.Name) == nil; !isNew {
+				return nil, prompt.Event{}, nil
+			}
+			if !m.mayOffer(o) {
+				return nil, prompt.Event{}, prompt.ErrInviteVoid()
+			}
+			if people, _ := m.count(); people >= prompt.MaxPeople {
+				return nil, prompt.Event{}, prompt.ErrTooManyMembers()
+			}
+			m.All = append(m.All, next)
+			return []table.Op{{Kind: table.Insert, Row: schema.MemberRow(o.Workspace, next)}},
+				memberEvent(prompt.MemberAdded, next), nil
+		})
 	if isNew && fault.Of(err) == fault.Conflict { // it was refused
 		_ = db.RemoveKey(ctx, db.T.Users, schema.MembershipKey(user, next.Kind, next.Name, o.Workspace))
 	}

@@ -29,7 +29,9 @@ func (db *Accounts) Line(ctx context.Context, r schema.Repository) (schema.Line,
 }
 
 // Snapshots returns the snapshots of the epoch of a line, the first of them first.
-func (db *Accounts) Snapshots(ctx context.Context, r schema.Repository, l schema.Line) (all []schema.Snapshot, err error) {
+func (db *Accounts) Snapshots(ctx context.Context, r schema.Repository,
+	l schema.Line,
+) (all []schema.Snapshot, err error) {
 	for row, err := range table.All(ctx, db.DB, db.T.Git, schema.SnapshotsOf(r, l.Epoch, l.Seq)) {
 		if err != nil {
 			return nil, rowstore.Unavailable(err)

@@ -52,7 +52,9 @@ func (db *Accounts) LedTo(ctx context.Context, user prompt.UserID, roles, groups
 
 // readLedTo returns the workspaces to which rows lead a user: first those by name, then those by
 // each of some roles, and by groups.
-func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID, roles, groups []string) ([][]prompt.UserID, error) {
+func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID,
+	roles, groups []string,
+) ([][]prompt.UserID, error) {
 	type look struct {
 		table.Range
 		most int // rows
@@ -72,7 +74,8 @@ func (db *Accounts) readLedTo(ctx context.Context, user prompt.UserID, roles, gr
 	err := rowstore.Each(ctx, len(looked), len(looked), func(ctx context.Context, i int) error {
 		rows, _, err := db.Budget().Rows(ctx, db.T.Users, looked[i].Range, looked[i].most)
 		for _, row := range rows {
-			if m, ok := schema.ParseMembership(row); ok && (m.Kind != prompt.InGroup || slices.Contains(groups, schema.GroupKey(m.Name))) {
+			if m, ok := schema.ParseMembership(row); ok &&
+				(m.Kind != prompt.InGroup || slices.Contains(groups, schema.GroupKey(m.Name))) {
 				found[i] = append(found[i], m.ID)
 			}
 		}

@@ -32,7 +32,8 @@ const movedFor = time.Minute
 const UserMoved fault.Code = "USER_MOVED"
 
 func errUserMoved() error {
-	return fault.Coded(fault.Forbidden, UserMoved, "an operator moved this account to another sign-in: sign out, and sign in with the new one")
+	return fault.Coded(fault.Forbidden, UserMoved,
+		"an operator moved this account to another sign-in: sign out, and sign in with the new one")
 }
 
 // moved is what an instance knows of sign-in ids that were moved.
@@ -149,7 +150,8 @@ func (db *Accounts) Holds(ctx context.Context, user prompt.UserID) (bool, error)
 // stopped and run again.
 func (db *Accounts) MoveUser(ctx context.Context, from, to prompt.UserID) (prompt.UserID, error) {
 	if prompt.LooksLikeWorkspace(string(from)) || prompt.LooksLikeWorkspace(string(to)) {
-		return "", fault.New(fault.Invalid, "an id that begins with w: is that of a workspace, which no user signs in as")
+		return "", fault.New(fault.Invalid,
+			"an id that begins with w: is that of a workspace, which no user signs in as")
 	}
 	if from == "" || to == "" || from == to {
 		return "", fault.New(fault.Invalid, "two different ids are needed: the one that the user had, and the new one")
@@ -186,13 +188,16 @@ func (db *Accounts) moves(ctx context.Context, from, to prompt.UserID) (prompt.U
 	_, another := all.current[to]
 	switch {
 	case known && was.Account != account:
-		return account, nil, fault.New(fault.Conflict, fmt.Sprintf("%q signs in to the account %q, or did before", to, was.Account))
+		return account, nil, fault.New(fault.Conflict,
+			fmt.Sprintf("%q signs in to the account %q, or did before", to, was.Account))
 	case known && !was.Left:
 		return account, nil, nil
 	case !known && another && to != account:
-		return account, nil, fault.New(fault.Conflict, fmt.Sprintf("%q is the account of another user, who was moved", to))
+		return account, nil, fault.New(fault.Conflict,
+			fmt.Sprintf("%q is the account of another user, who was moved", to))
 	case !known && len(all.bySignIn) >= MaxMoved:
-		return account, nil, fault.New(fault.Conflict, fmt.Sprintf("%d sign-in ids lead to accounts, which is the most", MaxMoved))
+		return account, nil, fault.New(fault.Conflict,
+			fmt.Sprintf("%d sign-in ids lead to accounts, which is the most", MaxMoved))
 	}
 	if err := db.mayMove(ctx, account, to); err != nil {
 		return account, nil, err
@@ -216,7 +221,9 @@ func (db *Accounts) mayMove(ctx context.Context, account, to prompt.UserID) erro
 	case err != nil:
 		return err
 	case !holds:
-		return fault.New(fault.NotFound, fmt.Sprintf("nothing is stored under the id %q: is it what the identity provider called the user?", account))
+		return fault.New(fault.NotFound,
+			fmt.Sprintf("nothing is stored under the id %q: is it what the identity provider called the user?",
+				account))
 	case to == account:
 		return nil
 	}

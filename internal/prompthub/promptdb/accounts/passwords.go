@@ -33,7 +33,9 @@ func ErrNoAccount() error {
 const NoAccount fault.Code = "NO_ACCOUNT"
 
 // ChangeAccount changes the account of a user. Edit may run again.
-func (db *Accounts) ChangeAccount(ctx context.Context, user prompt.UserID, edit func(*schema.Account) error) (*schema.Account, error) {
+func (db *Accounts) ChangeAccount(ctx context.Context, user prompt.UserID,
+	edit func(*schema.Account) error,
+) (*schema.Account, error) {
 	for range rowstore.MaxTries {
 		a, err := db.Account(ctx, user)
 		if err != nil {

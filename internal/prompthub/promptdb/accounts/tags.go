@@ -59,7 +59,10 @@ func (db *Accounts) counted(ctx context.Context) (c Counts, tags map[prompt.Tag]
 	if json.Unmarshal([]byte(row.Props.Get("Tags").Str()), &tags) != nil {
 		return c, nil, nil //nolint:nilerr // as if nothing had been counted: the next run writes it anew
 	}
-	c = Counts{Prompts: int(row.Props.Get("Prompts").Int()), Authors: int(row.Props.Get("Authors").Int()), CountedAt: row.Props.Get("CountedAt").Time()}
+	c = Counts{
+		Prompts: int(row.Props.Get("Prompts").Int()), Authors: int(row.Props.Get("Authors").Int()),
+		CountedAt: row.Props.Get("CountedAt").Time(),
+	}
 	_ = json.Unmarshal([]byte(row.Props.Get("Prolific").Str()), &c.Prolific) // a row of an earlier version has none
 	return c, tags, nil
 }
@@ -230,7 +233,9 @@ func (db *Accounts) RetireTag(ctx context.Context, tag prompt.Tag) error {
 
 // changeTag changes a tag as it is now. The cached catalog is dropped in any case, because it may
 // be the reason of a refusal.
-func (db *Accounts) changeTag(ctx context.Context, tag prompt.Tag, change func(prompt.TagInfo) (prompt.TagInfo, error)) error {
+func (db *Accounts) changeTag(ctx context.Context, tag prompt.Tag,
+	change func(prompt.TagInfo) (prompt.TagInfo, error),
+) error {
 	defer db.catalog.changed()
 	for range rowstore.MaxTries {
 		row, err := db.GetRow(ctx, db.T.TagCatalog, schema.CatalogKey(tag))
@@ -244,7 +249,11 @@ func (db *Accounts) changeTag(ctx context.Context, tag prompt.Tag, change func(p
 		if err != nil {
 			return err
 		}
-		err = db.Write(ctx, db.T.TagCatalog, []table.Op{{Kind: table.Replace, Row: table.Row{Key: row.Key, ETag: row.ETag, Props: schema.TagRow(t).Props}}})
+		err = db.Write(ctx, db.T.TagCatalog,
+			[]table.Op{{
+				Kind: table.Replace,
+				Row:  table.Row{Key: row.Key, ETag: row.ETag, Props: schema.TagRow(t).Props},
+			}})
 		if errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrNotFound) {
 			continue // somebody changed it meanwhile
 		}

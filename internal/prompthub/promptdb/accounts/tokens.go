@@ -28,17 +28,22 @@ const MaxTokens = 50
 
 // AddToken stores a new access token. A user with MaxTokens tokens is refused.
 func (db *Accounts) AddToken(ctx context.Context, t schema.Token) error {
-	rows, _, err := db.Budget().Rows(ctx, db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(t.OwnerID)}, MaxTokens)
+	rows, _, err := db.Budget().Rows(ctx, db.T.AccessTokens,
+		table.Range{Partition: schema.AccessPartition(t.OwnerID)}, MaxTokens)
 	if err != nil {
 		return err
 	}
 	if len(rows) >= MaxTokens {
-		return fault.New(fault.Invalid, fmt.Sprintf("you have %d access tokens, which is the most; revoke one first", MaxTokens))
+		return fault.New(fault.Invalid,
+			fmt.Sprintf("you have %d access tokens, which is the most; revoke one first", MaxTokens))
 	}
 	if err := db.tokenEvent(ctx, t.OwnerID, prompt.Event{Type: prompt.TokenMade, By: t.By, Token: t.ID}); err != nil {
 		return err
 	}
-	for _, row := range []table.Row{{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}, {Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)}} {
+	for _, row := range []table.Row{
+		{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)},
+		{Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)},
+	} {
 		if err := db.Write(ctx, db.T.AccessTokens, []table.Op{{Kind: table.Insert, Row: row}}); err != nil {
 			return rowstore.Unavailable(fmt.Errorf("add an access token: %w", err))
 		}
@@ -61,7 +66,8 @@ func (db *Accounts) tokenEvent(ctx context.Context, owner prompt.UserID, e promp
 // Tokens returns the access tokens of a user, the newest first.
 func (db *Accounts) Tokens(ctx context.Context, owner prompt.UserID) ([]schema.Token, error) {
 	var all []schema.Token
-	for row, err := range table.All(ctx, db.DB, db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(owner)}) {
+	for row, err := range table.All(ctx, db.DB, db.T.AccessTokens,
+		table.Range{Partition: schema.AccessPartition(owner)}) {
 		if err != nil {
 			return nil, rowstore.Unavailable(err)
 		}
@@ -113,7 +119,10 @@ type tokens struct {
 }
 
 func newTokens() tokens {
-	return tokens{read: rowstore.NewLRU[string, readToken](maxTokensKept), used: rowstore.NewLRU[string, time.Time](maxTokensKept)}
+	return tokens{
+		read: rowstore.NewLRU[string, readToken](maxTokensKept),
+		used: rowstore.NewLRU[string, time.Time](maxTokensKept),
+	}
 }
 
 // A readToken is an access token, or nil for none, as it was at some time.

@@ -111,7 +111,10 @@ func (db *Accounts) writeUserRow(ctx context.Context, user prompt.UserID, key ta
 		case row != nil:
 			return nil
 		}
-		op := table.Op{Kind: table.Insert, Row: table.Row{Key: key, Props: table.Props{{Name: "UserId", Value: table.String(string(user))}}}}
+		op := table.Op{
+			Kind: table.Insert,
+			Row:  table.Row{Key: key, Props: table.Props{{Name: "UserId", Value: table.String(string(user))}}},
+		}
 		if err = db.Write(ctx, db.T.Users, []table.Op{op}); err == nil {
 			return nil
 		}

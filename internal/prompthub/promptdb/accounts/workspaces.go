@@ -82,7 +82,10 @@ type readMembers struct {
 }
 
 func newWorkspaces() workspaces {
-	return workspaces{read: rowstore.NewLRU[prompt.UserID, readMembers](maxWorkspacesKept), led: rowstore.NewLRU[string, led](maxLedKept)}
+	return workspaces{
+		read: rowstore.NewLRU[prompt.UserID, readMembers](maxWorkspacesKept),
+		led:  rowstore.NewLRU[string, led](maxLedKept),
+	}
 }
 
 // AddWorkspace makes a workspace with one member, its first administrator. A try that
@@ -106,7 +109,10 @@ func (db *Accounts) AddWorkspace(ctx context.Context, first prompt.UserID, w pro
 	if err := db.WriteUserByKey(ctx, w.ID); err != nil {
 		return nil, err
 	}
-	m := prompt.Member{Kind: prompt.Person, Name: string(w.CreatedBy), Role: prompt.RoleAdministrator, AddedBy: w.CreatedBy, AddedAt: w.CreatedAt}
+	m := prompt.Member{
+		Kind: prompt.Person, Name: string(w.CreatedBy), Role: prompt.RoleAdministrator,
+		AddedBy: w.CreatedBy, AddedAt: w.CreatedAt,
+	}
 	if err := db.writeMembership(ctx, first, m, w.ID); err != nil {
 		return nil, err
 	}
@@ -155,7 +161,8 @@ func (db *Accounts) reserved(ctx context.Context, handle string) (prompt.UserID,
 
 // mayJoin refuses a user who is a member of as many workspaces as one may be.
 func (db *Accounts) mayJoin(ctx context.Context, user prompt.UserID) error {
-	rows, _, err := db.Budget().Rows(ctx, db.T.Users, schema.MembershipsOf(user, prompt.Person, ""), prompt.MaxWorkspacesOf)
+	rows, _, err := db.Budget().Rows(ctx, db.T.Users, schema.MembershipsOf(user, prompt.Person, ""),
+		prompt.MaxWorkspacesOf)
 	if err == nil && len(rows) >= prompt.MaxWorkspacesOf {
 		return prompt.ErrTooManyMembers()
 	}
@@ -192,7 +199,8 @@ func (db *Accounts) Workspace(ctx context.Context, id prompt.UserID) (*Members, 
 
 // ReadWorkspace is Workspace as it is now.
 func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Members, error) {
-	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceRange(id), 1+prompt.MaxPeople+prompt.MaxDirectory)
+	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, schema.WorkspaceRange(id),
+		1+prompt.MaxPeople+prompt.MaxDirectory)
 	if err != nil || len(rows) == 0 || rows[0].Key != schema.WorkspaceKey(id) {
 		return nil, err
 	}
@@ -210,7 +218,9 @@ func (db *Accounts) ReadWorkspace(ctx context.Context, id prompt.UserID) (*Membe
 
 // changeWorkspace changes a workspace, with the event of it. Edit gets it as it is and may run
 // again; it returns rows of members to write with the change, and no event where nothing changes.
-func (db *Accounts) changeWorkspace(ctx context.Context, id, by prompt.UserID, edit func(*Members) ([]table.Op, prompt.Event, error)) (*Members, error) {
+func (db *Accounts) changeWorkspace(ctx context.Context, id, by prompt.UserID,
+	edit func(*Members) ([]table.Op, prompt.Event, error),
+) (*Members, error) {
 	for range rowstore.MaxTries {
 		m, err := db.ReadWorkspace(ctx, id)
 		if err != nil {
@@ -227,7 +237,8 @@ func (db *Accounts) changeWorkspace(ctx context.Context, id, by prompt.UserID, e
 		m.Revision++
 		row := schema.WorkspaceRow(m.Workspace)
 		row.ETag = m.etag
-		err = db.Write(ctx, db.T.Prompts, append([]table.Op{{Kind: table.Replace, Row: row}, db.EventOp(id, e)}, ops...))
+		err = db.Write(ctx, db.T.Prompts,
+			append([]table.Op{{Kind: table.Replace, Row: row}, db.EventOp(id, e)}, ops...))
 		db.workspaces.read.Remove(id)
 		switch {
 		case errors.Is(err, table.ErrConflict) || errors.Is(err, table.ErrExists) || errors.Is(err, table.ErrNotFound):
@@ -242,7 +253,9 @@ func (db *Accounts) changeWorkspace(ctx context.Context, id, by prompt.UserID, e
 
 // EditWorkspace changes what a workspace says of itself, its rules, or that it is deleted. Edit may
 // run again.
-func (db *Accounts) EditWorkspace(ctx context.Context, id, by prompt.UserID, edit func(*prompt.Workspace) error) (*Members, error) {
+func (db *Accounts) EditWorkspace(ctx context.Context, id, by prompt.UserID,
+	edit func(*prompt.Workspace) error,
+) (*Members, error) {
 	return db.changeWorkspace(ctx, id, by, func(m *Members) ([]table.Op, prompt.Event, error) {
 		was := m.Workspace
 		err := edit(&m.Workspace)
@@ -299,7 +312,8 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 		isNew = was == nil
 		if was == nil {
 			people, directory := m.count()
-			if next.Kind == prompt.Person && people >= prompt.MaxPeople || next.Kind != prompt.Person && directory >= prompt.MaxDirectory {
+			if next.Kind == prompt.Person && people >= prompt.MaxPeople ||
+				next.Kind != prompt.Person && directory >= prompt.MaxDirectory {
 				return nil, prompt.Event{}, prompt.ErrTooManyMembers()
 			}
 			m.All = append(m.All, next)
@@ -322,7 +336,9 @@ func (db *Accounts) PutMember(ctx context.Context, id, user prompt.UserID, next 
 
 // RemoveMember ends the membership of somebody. It does nothing where there is none. The last
 // administrator stays.
-func (db *Accounts) RemoveMember(ctx context.Context, id, by, user prompt.UserID, kind prompt.MemberKind, name string) error {
+func (db *Accounts) RemoveMember(ctx context.Context, id, by, user prompt.UserID,
+	kind prompt.MemberKind, name string,
+) error {
 	return db.removeMember(ctx, id, by, user, kind, name, false)
 }
 
@@ -362,7 +378,9 @@ func (db *Accounts) ForgetMembers(ctx context.Context, id prompt.UserID) error {
 	return nil
 }
 
-func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID, kind prompt.MemberKind, name string, force bool) error {
+func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID, kind prompt.MemberKind,
+	name string, force bool,
+) error {
 	_, err := db.changeWorkspace(ctx, id, by, func(m *Members) ([]table.Op, prompt.Event, error) {
 		was := m.Of(kind, name)
 		if was == nil {
@@ -371,7 +389,8 @@ func (db *Accounts) removeMember(ctx context.Context, id, by, user prompt.UserID
 		if was.Role == prompt.RoleAdministrator && kind == prompt.Person && !force && !m.administrated(name) {
 			return nil, prompt.Event{}, prompt.ErrLastAdministrator()
 		}
-		return []table.Op{rowstore.Removal(schema.MemberKey(id, kind, name))}, memberEvent(prompt.MemberRemoved, *was), nil
+		return []table.Op{rowstore.Removal(schema.MemberKey(id, kind, name))},
+			memberEvent(prompt.MemberRemoved, *was), nil
 	})
 	if err != nil {
 		return err
@@ -411,7 +430,8 @@ func (db *Accounts) Memberships(ctx context.Context, user prompt.UserID, roles, 
 		all[i].Workspace = schema.ParseWorkspace(rows[0])
 		for _, row := range rows[1:] {
 			m, ok := schema.ParseMember(row)
-			is := m.Kind == prompt.Person || m.Kind == prompt.InRole && slices.Contains(roles, m.Name) || m.Kind == prompt.InGroup && slices.Contains(groups, schema.GroupKey(m.Name))
+			is := m.Kind == prompt.Person || m.Kind == prompt.InRole && slices.Contains(roles, m.Name) ||
+				m.Kind == prompt.InGroup && slices.Contains(groups, schema.GroupKey(m.Name))
 			if ok && is {
 				all[i].All = append(all[i].All, m)
 			}

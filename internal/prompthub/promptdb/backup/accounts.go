@@ -50,7 +50,8 @@ func (re *restore) favorite(ctx context.Context, f favoriteLine) error {
 	if !ok || id != f.Prompt || f.User == "" {
 		return fmt.Errorf("a favorite %q, of a user whose id has %d bytes", f.Prompt, len(f.User))
 	}
-	return re.add(ctx, re.db.T.Favorites, table.Row{Key: schema.FavoriteKey(f.User, id), Props: schema.FavoriteProps(id, f.Own, f.AddedAt)})
+	return re.add(ctx, re.db.T.Favorites,
+		table.Row{Key: schema.FavoriteKey(f.User, id), Props: schema.FavoriteProps(id, f.Own, f.AddedAt)})
 }
 
 // A tokenLine is an access token in a backup. The token cannot be made out of it, because it has
@@ -82,7 +83,8 @@ func (b *backup) tokenOf(ctx context.Context, row table.Row) (*line, error) {
 	}
 	secret := schema.ParseToken(*in).Secret
 	return &line{Kind: "token", Token: &tokenLine{
-		ID: t.ID, Owner: t.OwnerID, OwnerName: t.OwnerName, Name: t.Name, Scopes: t.Scopes, Hash: hex.EncodeToString(secret[:]),
+		ID: t.ID, Owner: t.OwnerID, OwnerName: t.OwnerName, Name: t.Name, Scopes: t.Scopes,
+		Hash:    hex.EncodeToString(secret[:]),
 		Claimed: t.Claimed, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedOn: t.UsedOn,
 	}}, nil
 }
@@ -98,7 +100,8 @@ func (re *restore) token(ctx context.Context, l tokenLine) error {
 		return fmt.Errorf("an access token %q that cannot be one", l.ID)
 	}
 	copy(t.Secret[:], b)
-	if err := re.add(ctx, re.db.T.AccessTokens, table.Row{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}); err != nil {
+	if err := re.add(ctx, re.db.T.AccessTokens,
+		table.Row{Key: schema.OwnAccessKey(t.OwnerID, t.ID), Props: schema.OwnTokenProps(t)}); err != nil {
 		return err
 	}
 	return re.add(ctx, re.db.T.AccessTokens, table.Row{Key: schema.AccessKey(t.ID), Props: schema.SecretProps(t)})
@@ -116,7 +119,8 @@ func userOf(row table.Row) (*line, error) {
 		return inviteOf(row)
 	case strings.HasPrefix(row.Row, schema.InvitePrefix), row.Partition == schema.AdminsPartition: // follow from others
 		return nil, nil
-	case strings.HasPrefix(row.Partition, schema.SessionPrefix), strings.HasPrefix(row.Partition, schema.LoginPrefix): // people sign in anew
+	// people sign in anew
+	case strings.HasPrefix(row.Partition, schema.SessionPrefix), strings.HasPrefix(row.Partition, schema.LoginPrefix):
 		return nil, nil
 	case strings.HasPrefix(row.Partition, schema.ErasePrefix): // follows from the mark
 		return nil, nil
@@ -146,15 +150,22 @@ func (re *restore) user(ctx context.Context, l userLine) error {
 	if err := re.db.accounts.LearnAuthorKeys(ctx); err != nil { // of a backup without a secret
 		return err
 	}
-	row := table.Row{Key: schema.KnownKey(re.db.accounts.AuthorKey(l.ID)), Props: table.Props{{Name: "UserId", Value: table.String(string(l.ID))}}}
+	row := table.Row{
+		Key:   schema.KnownKey(re.db.accounts.AuthorKey(l.ID)),
+		Props: table.Props{{Name: "UserId", Value: table.String(string(l.ID))}},
+	}
 	switch {
 	case l.SignIn != "":
 		row = schema.Moved{SignIn: l.SignIn, Account: l.ID, Left: l.Left}.Row()
 	case !l.EraseAt.IsZero():
-		if err := re.add(ctx, re.db.T.Users, table.Row{Key: schema.DueKey(l.ID, schema.Day(l.EraseAt)), Props: row.Props}); err != nil {
+		if err := re.add(ctx, re.db.T.Users,
+			table.Row{Key: schema.DueKey(l.ID, schema.Day(l.EraseAt)), Props: row.Props}); err != nil {
 			return err
 		}
-		row = table.Row{Key: schema.ErasureKey(l.ID), Props: append(row.Props, table.Prop{Name: "EraseAt", Value: table.Time(l.EraseAt)})}
+		row = table.Row{
+			Key:   schema.ErasureKey(l.ID),
+			Props: append(row.Props, table.Prop{Name: "EraseAt", Value: table.Time(l.EraseAt)}),
+		}
 	case l.Profile:
 		row = table.Row{Key: schema.ProfileKey(l.ID), Props: schema.ProfileProps(l.ID, prompt.Profile{
 			Handle: l.Handle, Name: l.Name, About: l.About, Given: l.Given, Former: l.Former,

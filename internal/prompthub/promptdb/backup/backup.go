@@ -104,7 +104,9 @@ type voteLine struct {
 // The application may be running: a prompt or vote that is written meanwhile is in the backup as a
 // whole or not at all, and no vote is there without its prompt. Rows that it cannot read, or that a
 // newer version wrote, are left out with the rows that follow from them, and reported.
-func (db *Backups) Backup(ctx context.Context, w io.Writer, report func(verify.Difference), progress func(rows int)) (int, error) {
+func (db *Backups) Backup(ctx context.Context, w io.Writer, report func(verify.Difference),
+	progress func(rows int),
+) (int, error) {
 	buf := bufio.NewWriter(w)
 	b := db.backup(buf, report, progress)
 	if err := b.all(ctx); err != nil {
@@ -114,7 +116,10 @@ func (db *Backups) Backup(ctx context.Context, w io.Writer, report func(verify.D
 }
 
 func (db *Backups) backup(w io.Writer, report func(verify.Difference), progress func(int)) *backup {
-	b := &backup{prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(w), report: report, progress: progress, after: func(place) error { return nil }}
+	b := &backup{
+		prompts: map[prompt.ID]bool{}, db: db, enc: json.NewEncoder(w), report: report, progress: progress,
+		after: func(place) error { return nil },
+	}
 	b.enc.SetEscapeHTML(false)
 	return b
 }
@@ -183,7 +188,10 @@ func (b *backup) head(ctx context.Context) error {
 	}
 	switch secret, err := b.db.accounts.ReadAuthorSecret(ctx); {
 	case fault.CodeOf(err) == schema.AuthorSecretDamaged:
-		b.report(verify.Difference{Table: b.db.T.SystemState, Key: schema.AuthorSecretKey(), What: verify.DamagedRow + "; it was left out"})
+		b.report(verify.Difference{
+			Table: b.db.T.SystemState, Key: schema.AuthorSecretKey(),
+			What: verify.DamagedRow + "; it was left out",
+		})
 	case err != nil:
 		return err
 	case secret != nil:
@@ -214,7 +222,9 @@ func (b *backup) table(ctx context.Context, number int, name string, of func(tab
 	return nil
 }
 
-func (b *backup) rangeOf(ctx context.Context, number int, name string, r table.Range, of func(table.Row) (*line, error)) error {
+func (b *backup) rangeOf(ctx context.Context, number int, name string, r table.Range,
+	of func(table.Row) (*line, error),
+) error {
 	leftOut := func(key table.Key, why string) {
 		b.report(verify.Difference{Table: name, Key: key, What: why + "; it was left out"})
 	}
@@ -255,7 +265,10 @@ func (b *backup) emit(l line) error {
 
 func tagOf(row table.Row) (*line, error) {
 	t := schema.ParseTag(row)
-	return &line{Kind: "tag", Tag: &tagLine{Tag: t.Tag, DisplayName: t.DisplayName, SortOrder: t.SortOrder, Active: t.Active}}, nil
+	return &line{Kind: "tag", Tag: &tagLine{
+		Tag: t.Tag, DisplayName: t.DisplayName,
+		SortOrder: t.SortOrder, Active: t.Active,
+	}}, nil
 }
 
 func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
@@ -265,7 +278,8 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 			return nil, errForeign
 		}
 		return &line{Kind: "idempotency", Idem: &idemLine{
-			Author: author, Key: key, Body: row.Props.Get("BodyHash").Str(), Prompt: prompt.ID(row.Props.Get("PromptId").Str()),
+			Author: author, Key: key, Body: row.Props.Get("BodyHash").Str(),
+			Prompt: prompt.ID(row.Props.Get("PromptId").Str()),
 		}}, nil
 	}
 	if strings.HasPrefix(row.Row, schema.WorkspacePrefix) {
@@ -304,7 +318,8 @@ func (b *backup) promptOf(ctx context.Context, row table.Row) (*line, error) {
 	return &line{Kind: "prompt", Prompt: &promptLine{
 		ID: rec.ID, Author: rec.AuthorID, AuthorName: rec.AuthorName, Title: rec.Title, Text: rec.Text, Tags: tags,
 		Visibility: rec.Visibility, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, DeletedAt: rec.DeletedAt,
-		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason, Revision: rec.Revision, Idempotency: rec.Idem, Library: library,
+		HiddenAt: rec.HiddenAt, HiddenBy: rec.HiddenBy, HiddenReason: rec.HiddenReason, Revision: rec.Revision,
+		Idempotency: rec.Idem, Library: library,
 	}}, nil
 }
 

@@ -22,7 +22,9 @@ const (
 // large library for measurements. The store must have no other user, and a prompt must not be there
 // yet. The tally that a prompt comes with has no votes in the store. Parallel batches are under way
 // at once. BulkLoad returns how many rows it wrote.
-func (db *Backups) BulkLoad(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []prompt.UserID], parallel int) (rows int, err error) {
+func (db *Backups) BulkLoad(ctx context.Context, prompts iter.Seq2[prompt.Prompt, []prompt.UserID],
+	parallel int,
+) (rows int, err error) {
 	next, stop := iter.Pull2(prompts)
 	defer stop()
 	for {
@@ -60,12 +62,27 @@ func (db *Backups) add(f *bulkload, p prompt.Prompt, likers []prompt.UserID) err
 		tallies[n] = tallies[n].Add(prompt.Cast{}, like)
 		p.Tally = p.Tally.Add(prompt.Cast{}, like)
 		f.rows = append(f.rows,
-			schema.IndexRow{Table: db.T.Votes, Row: table.Row{Key: schema.VoteKey(voter, p.ID), Props: schema.VoteProps(voter, p.ID, prompt.Like, p.CreatedAt)}},
-			schema.IndexRow{Table: db.T.VotesByVoter, Row: table.Row{Key: schema.VoterKey(voter, p.ID), Props: schema.VoterProps(p.ID, p.AuthorID, prompt.Like, p.CreatedAt)}})
+			schema.IndexRow{
+				Table: db.T.Votes,
+				Row: table.Row{
+					Key:   schema.VoteKey(voter, p.ID),
+					Props: schema.VoteProps(voter, p.ID, prompt.Like, p.CreatedAt),
+				},
+			},
+			schema.IndexRow{
+				Table: db.T.VotesByVoter,
+				Row: table.Row{
+					Key:   schema.VoterKey(voter, p.ID),
+					Props: schema.VoterProps(p.ID, p.AuthorID, prompt.Like, p.CreatedAt),
+				},
+			})
 	}
 	for i, t := range tallies {
 		if t != (prompt.Tally{}) {
-			f.rows = append(f.rows, schema.IndexRow{Table: db.T.Votes, Row: table.Row{Key: schema.TallyKey(p.ID, i), Props: schema.TallyProps(t)}})
+			f.rows = append(f.rows, schema.IndexRow{
+				Table: db.T.Votes,
+				Row:   table.Row{Key: schema.TallyKey(p.ID, i), Props: schema.TallyProps(t)},
+			})
 		}
 	}
 	p = prompt.First(p)
@@ -83,7 +100,10 @@ func (db *Backups) add(f *bulkload, p prompt.Prompt, likers []prompt.UserID) err
 	f.rows = append(f.rows,
 		schema.IndexRow{Table: db.T.Prompts, Row: c.Row(p.AuthorID, p.ID)},
 		schema.IndexRow{Table: db.T.Prompts, Row: version},
-		schema.IndexRow{Table: db.T.Prompts, Row: table.Row{Key: schema.NameKey(p.AuthorID, p.Name), Props: schema.NameProps(p, c)}})
+		schema.IndexRow{
+			Table: db.T.Prompts,
+			Row:   table.Row{Key: schema.NameKey(p.AuthorID, p.Name), Props: schema.NameProps(p, c)},
+		})
 	return nil
 }
 

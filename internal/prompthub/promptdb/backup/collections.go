@@ -37,7 +37,10 @@ func collectionOf(row table.Row) (*line, error) {
 func (re *restore) collection(ctx context.Context, l collectionLine) error {
 	row := schema.CollectionRow(prompt.Collection{
 		Owner: l.Owner, Slug: l.Slug, Version: l.Version, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt,
-		CollectionDraft: prompt.CollectionDraft{Name: l.Name, About: l.About, Visibility: l.Visibility, Prompts: l.Prompts},
+		CollectionDraft: prompt.CollectionDraft{
+			Name: l.Name, About: l.About,
+			Visibility: l.Visibility, Prompts: l.Prompts,
+		},
 	})
 	if _, ok := schema.ParseCollection(row); !ok {
 		return fmt.Errorf("a collection %q of %q", l.Slug, l.Owner)

@@ -21,7 +21,9 @@ type fileLine struct {
 }
 
 // files writes the bytes of files, but for those that are written, one file at a time.
-func (b *backup) files(ctx context.Context, author prompt.UserID, id prompt.ID, files prompt.Files, written map[string]bool) error {
+func (b *backup) files(ctx context.Context, author prompt.UserID, id prompt.ID, files prompt.Files,
+	written map[string]bool,
+) error {
 	for _, f := range files {
 		if written[f.SHA256] {
 			continue
@@ -29,14 +31,20 @@ func (b *backup) files(ctx context.Context, author prompt.UserID, id prompt.ID, 
 		all, err := b.db.FileBytes(ctx, id, prompt.Files{f})
 		if schema.Unreadable(err) || errors.Is(err, table.ErrDamaged) {
 			// it went with its version, or it is lost: the version is left, and verify tells of it
-			b.report(verify.Difference{Table: b.db.T.Files, Key: schema.FileKeys(id, f.SHA256, 0)[0], What: err.Error() + "; it was left out"})
+			b.report(verify.Difference{
+				Table: b.db.T.Files, Key: schema.FileKeys(id, f.SHA256, 0)[0],
+				What: err.Error() + "; it was left out",
+			})
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		written[f.SHA256] = true
-		if err := b.emit(line{Kind: "file", File: &fileLine{Prompt: id, Author: author, Bytes: all[f.SHA256]}}); err != nil {
+		if err := b.emit(line{
+			Kind: "file",
+			File: &fileLine{Prompt: id, Author: author, Bytes: all[f.SHA256]},
+		}); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,8 @@ func accountOf(row table.Row) (*line, error) {
 		return nil, errForeign
 	}
 	return &line{Kind: "account", Account: &accountLine{
-		ID: a.ID, Name: a.Name, Hash: a.PasswordHash, Admin: a.Admin, Invite: a.Invite, CreatedAt: a.CreatedAt, SessionsAfter: a.SessionsAfter,
+		ID: a.ID, Name: a.Name, Hash: a.PasswordHash, Admin: a.Admin, Invite: a.Invite, CreatedAt: a.CreatedAt,
+		SessionsAfter: a.SessionsAfter,
 	}}, nil
 }
 
@@ -44,7 +45,8 @@ func (re *restore) account(ctx context.Context, l accountLine) error {
 		}
 	}
 	return re.add(ctx, re.db.T.Users, schema.AccountRowOf(schema.Account{
-		ID: l.ID, Name: l.Name, PasswordHash: l.Hash, Admin: l.Admin, Invite: l.Invite, CreatedAt: l.CreatedAt, SessionsAfter: l.SessionsAfter,
+		ID: l.ID, Name: l.Name, PasswordHash: l.Hash, Admin: l.Admin, Invite: l.Invite, CreatedAt: l.CreatedAt,
+		SessionsAfter: l.SessionsAfter,
 	}))
 }
 
@@ -67,14 +69,16 @@ func inviteOf(row table.Row) (*line, error) {
 		return nil, errForeign
 	}
 	return &line{Kind: "invite", Invite: &inviteLine{
-		ID: i.ID, Hash: hex.EncodeToString(i.Secret[:]), By: i.By, Offers: i.Offers, Admin: i.Admin, Uses: i.Uses, Takers: i.Takers,
+		ID: i.ID, Hash: hex.EncodeToString(i.Secret[:]), By: i.By, Offers: i.Offers, Admin: i.Admin,
+		Uses: i.Uses, Takers: i.Takers,
 		CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt,
 	}}, nil
 }
 
 func (re *restore) invite(ctx context.Context, l inviteLine) error {
 	i := prompt.Invite{
-		ID: l.ID, By: l.By, Offers: l.Offers, Admin: l.Admin, Uses: l.Uses, Takers: l.Takers, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt,
+		ID: l.ID, By: l.By, Offers: l.Offers, Admin: l.Admin, Uses: l.Uses, Takers: l.Takers,
+		CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt,
 	}
 	b, err := hex.DecodeString(l.Hash)
 	if err != nil || len(b) != len(i.Secret) || l.ID == "" {

@@ -164,7 +164,9 @@ func (b *backup) library(ctx context.Context, rec *schema.Record) (*libraryLine,
 
 // recalls returns the recalls of versions that a labels row says were recalled. It reports false if
 // the row says something else meanwhile.
-func (b *backup) recalls(ctx context.Context, rec schema.Record, c schema.LabelsRow) (map[int64]prompt.Recall, bool, error) {
+func (b *backup) recalls(ctx context.Context, rec schema.Record,
+	c schema.LabelsRow,
+) (map[int64]prompt.Recall, bool, error) {
 	if len(c.Recalled) == 0 {
 		return nil, true, nil
 	}
@@ -185,12 +187,15 @@ func (b *backup) recalls(ctx context.Context, rec schema.Record, c schema.Labels
 	return all, err == nil && now != nil && slices.Equal(now.Recalled, c.Recalled), err
 }
 
-func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow, recalls map[int64]prompt.Recall) (*libraryLine, error) {
+func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.LabelsRow,
+	recalls map[int64]prompt.Recall,
+) (*libraryLine, error) {
 	l := &libraryLine{
 		Name: rec.Name, Slug: rec.Slug, OldNames: rec.OldNames, Description: rec.Description, OwnTags: rec.OwnTags,
 		versionParts: versionParts{!rec.Undescribed, rec.FileHash, rec.Files, rec.Bundle},
 		Version:      rec.Version, LastVersion: rec.Last, PublicFrom: rec.From, Message: rec.Message,
-		Deleted: c.Gaps.String(), Recalls: recalls, Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy, Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
+		Deleted: c.Gaps.String(), Recalls: recalls, Labels: c.Labels, RenamedAt: c.RenamedAt, MadeBy: rec.MadeBy,
+		Included: rec.AllArguments, contentParts: partsOf(rec.Content()),
 	}
 	if rec.ForkedFrom.ID != "" {
 		l.Origin = &originLine{rec.ForkedFrom.ID, rec.ForkedFrom.Version}
@@ -216,7 +221,8 @@ func (b *backup) libraryLine(ctx context.Context, rec schema.Record, c schema.La
 func (b *backup) contents(ctx context.Context, rec schema.Record, above int64, written map[string]bool) error {
 	r := table.Range{
 		Partition: schema.PromptKey(rec.AuthorID, rec.ID).Partition,
-		From:      schema.VersionKey(rec.AuthorID, rec.ID, rec.Last).Row, To: schema.VersionKey(rec.AuthorID, rec.ID, above).Row,
+		From:      schema.VersionKey(rec.AuthorID, rec.ID, rec.Last).Row,
+		To:        schema.VersionKey(rec.AuthorID, rec.ID, above).Row,
 	}
 	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts, r) {
 		if errors.Is(err, table.ErrDamaged) { // it is left out alone
@@ -234,8 +240,10 @@ func (b *backup) contents(ctx context.Context, rec schema.Record, above int64, w
 			return err
 		}
 		if err := b.emit(line{Kind: "content", Content: &contentLine{
-			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content), Message: v.Message, By: v.By, At: v.At,
-			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle}, Source: source, MadeBy: v.Made.By, MadeAt: v.Made.At,
+			Prompt: rec.ID, Author: rec.AuthorID, Version: v.Number, Text: v.Text, contentParts: partsOf(v.Content),
+			Message: v.Message, By: v.By, At: v.At,
+			Description: v.Description, versionParts: versionParts{!v.Undescribed, v.FileHash, v.Files, v.Bundle},
+			Source: source, MadeBy: v.Made.By, MadeAt: v.Made.At,
 		}}); err != nil {
 			return err
 		}
@@ -256,7 +264,10 @@ func (b *backup) source(ctx context.Context, rec schema.Record, v prompt.Version
 		return nil, err
 	}
 	s, err := schema.ParseSourceRow(*row)
-	return &sourceLine{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra}, err
+	return &sourceLine{
+		Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State,
+		Syntax: s.Syntax, Extra: s.Extra,
+	}, err
 }
 
 // moves writes what became of the labels of a prompt.
@@ -264,7 +275,8 @@ func (b *backup) moves(ctx context.Context, rec schema.Record) error {
 	return b.sideLines(ctx, rec, schema.MovesOf(rec.ID), func(row table.Row) *line {
 		m := schema.ParseMoveRow(row)
 		return &line{Kind: "move", Move: &moveLine{
-			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, Proposal: m.Proposal, Followed: m.Followed, By: m.By, At: m.At,
+			Prompt: rec.ID, Author: rec.AuthorID, Label: m.Label, From: m.From, To: m.To, Proposal: m.Proposal,
+			Followed: m.Followed, By: m.By, At: m.At,
 			UndoneBy: m.Undone.By, UndoneAt: m.Undone.At,
 		}}
 	})
@@ -272,14 +284,16 @@ func (b *backup) moves(ctx context.Context, rec schema.Record) error {
 
 // into completes a prompt that is being restored.
 func (l *libraryLine) into(p *prompt.Prompt) {
-	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames, l.Description, l.OwnTags, l.Message
+	p.Name, p.Slug, p.OldNames, p.Description, p.OwnTags, p.Message = l.Name, l.Slug, l.OldNames,
+		l.Description, l.OwnTags, l.Message
 	p.AllArguments, p.MadeBy = l.Included, l.MadeBy
 	p.Draft = p.With(l.with(p.Text))
 	if l.Origin != nil {
 		p.ForkedFrom = prompt.ForkedFrom{ID: l.Origin.Prompt, Version: l.Origin.Version}
 	}
 	p.Versions = prompt.Versions{
-		Version: l.Version, Last: l.LastVersion, From: l.PublicFrom, FileHash: l.FileHash, Undescribed: !l.Described, Bundle: l.Bundle,
+		Version: l.Version, Last: l.LastVersion, From: l.PublicFrom, FileHash: l.FileHash,
+		Undescribed: !l.Described, Bundle: l.Bundle,
 	}
 	p.Files = l.Files
 }
@@ -299,12 +313,18 @@ func (l *contentLine) rows() (versionRows, error) {
 	content := l.with(l.Text)
 	rows := schema.UsesRows(l.Author, id, l.Version, content.Includes())
 	v, kept := prompt.Version{
-		Number: l.Version, Content: content, Description: l.Description, FileHash: l.FileHash, Undescribed: !l.Described,
-		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Made: prompt.Made{By: l.MadeBy, At: l.MadeAt}, Change: prompt.Change{By: l.By, At: l.At},
+		Number: l.Version, Content: content, Description: l.Description,
+		FileHash: l.FileHash, Undescribed: !l.Described,
+		Files: l.Files, Bundle: l.Bundle, Message: l.Message, Made: prompt.Made{By: l.MadeBy, At: l.MadeAt},
+		Change: prompt.Change{By: l.By, At: l.At},
 	}, 0
 	if s := l.Source; s != nil {
 		v.Source = s.Format
-		row := schema.SourceRow(l.Author, id, v.Number, prompt.Source{Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State, Syntax: s.Syntax, Extra: s.Extra})
+		row := schema.SourceRow(l.Author, id, v.Number,
+			prompt.Source{
+				Format: s.Format, File: s.File, Bytes: s.Bytes, State: s.State,
+				Syntax: s.Syntax, Extra: s.Extra,
+			})
 		rows, kept = append(rows, row), len(schema.JoinedText(row, "Packed"))
 	}
 	return versionRows{id, append(rows, schema.VersionRow(l.Author, id, v, kept))}, nil
@@ -351,7 +371,9 @@ func (re *restore) forget(ctx context.Context, n int64) error {
 }
 
 // recalls writes recalls into the rows of their versions, and returns the numbers of the versions.
-func (re *restore) recalls(ctx context.Context, rec schema.Record, recalls map[int64]prompt.Recall) (schema.Gaps, error) {
+func (re *restore) recalls(ctx context.Context, rec schema.Record,
+	recalls map[int64]prompt.Recall,
+) (schema.Gaps, error) {
 	if len(recalls) == 0 {
 		return nil, nil
 	}
@@ -364,7 +386,10 @@ func (re *restore) recalls(ctx context.Context, rec schema.Record, recalls map[i
 			continue
 		}
 		r := recalls[n]
-		row := table.Row{Key: schema.VersionKey(rec.AuthorID, rec.ID, n), ETag: table.Any, Props: schema.RecallProps(&r)}
+		row := table.Row{
+			Key: schema.VersionKey(rec.AuthorID, rec.ID, n), ETag: table.Any,
+			Props: schema.RecallProps(&r),
+		}
 		if err := re.db.Write(ctx, re.db.T.Prompts, []table.Op{{Kind: table.Merge, Row: row}}); err != nil {
 			return nil, rowstore.Unavailable(err)
 		}
@@ -384,7 +409,8 @@ func (re *restore) move(ctx context.Context, l moveLine) error {
 		re.beside.MovedAt = l.At
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.MoveRow(l.Author, id, prompt.Move{
-		Label: l.Label, From: l.From, To: l.To, Proposal: l.Proposal, Followed: l.Followed, Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
+		Label: l.Label, From: l.From, To: l.To, Proposal: l.Proposal, Followed: l.Followed,
+		Change: prompt.Change{By: l.By, At: l.At}, Undone: prompt.Change{By: l.UndoneBy, At: l.UndoneAt},
 	}))
 }
 
@@ -411,7 +437,8 @@ func (re *restore) library(ctx context.Context, rec schema.Record, l *libraryLin
 	errs := []error{re.add(ctx, re.db.T.Prompts, c.Row(rec.AuthorID, rec.ID))}
 	add := func(name string, props table.Props) {
 		if !slices.Contains(l.Lost, name) {
-			errs = append(errs, re.add(ctx, re.db.T.Prompts, table.Row{Key: schema.NameKey(rec.AuthorID, name), Props: props}))
+			errs = append(errs, re.add(ctx, re.db.T.Prompts,
+				table.Row{Key: schema.NameKey(rec.AuthorID, name), Props: props}))
 		}
 	}
 	for _, name := range rec.OwnNames() {

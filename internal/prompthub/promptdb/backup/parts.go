@@ -40,7 +40,10 @@ func (db *Backups) Keep(ctx context.Context, report func(verify.Difference)) (Ke
 	}
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()
-	w, err := parts.Begin(ctx, parts.Config{Blobs: db.blobs, Container: Container, Every: keepEvery, Now: db.Now, MostBytes: db.MaxPart})
+	w, err := parts.Begin(ctx, parts.Config{
+		Blobs: db.blobs, Container: Container, Every: keepEvery,
+		Now: db.Now, MostBytes: db.MaxPart,
+	})
 	if err != nil || w == nil {
 		return Kept{}, err
 	}

@@ -77,7 +77,8 @@ func eventOf(row table.Row) (*line, error) {
 		return nil, errForeign
 	}
 	return &line{Kind: "event", Event: &eventLine{
-		Workspace: workspace, ID: e.ID, At: e.At, Type: e.Type, By: e.By, Prompt: e.Prompt, Name: e.Name, Version: e.Version, Digest: e.Digest,
+		Workspace: workspace, ID: e.ID, At: e.At, Type: e.Type, By: e.By, Prompt: e.Prompt, Name: e.Name,
+		Version: e.Version, Digest: e.Digest,
 		Labels: e.Labels, Proposal: e.Proposal, Verdict: e.Verdict, Member: e.Member, Role: e.Role, Token: e.Token,
 	}}, nil
 }
@@ -87,7 +88,8 @@ func (re *restore) event(ctx context.Context, l eventLine) error {
 		return fmt.Errorf("an event %q of %q", l.Type, l.Workspace)
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.EventRow(l.Workspace, prompt.Event{
-		ID: l.ID, At: l.At, Type: l.Type, By: l.By, Prompt: l.Prompt, Name: l.Name, Version: l.Version, Digest: l.Digest,
+		ID: l.ID, At: l.At, Type: l.Type, By: l.By, Prompt: l.Prompt, Name: l.Name,
+		Version: l.Version, Digest: l.Digest,
 		Labels: l.Labels, Proposal: l.Proposal, Verdict: l.Verdict, Member: l.Member, Role: l.Role, Token: l.Token,
 	}))
 }
@@ -100,8 +102,11 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record, c schema.Labe
 			return nil
 		}
 		return &line{Kind: "proposal", Proposal: &proposalLine{
-			Prompt: rec.ID, Workspace: rec.AuthorID, Number: p.Number, State: p.State, Label: p.Label, From: p.From, Version: p.Version, Digest: p.Digest,
-			Authors: p.Authors, Message: p.Message, By: p.By, At: p.At, ClosedBy: p.Closed.By, ClosedAt: p.Closed.At, Rule: p.Rule, Round: p.Round, Comments: p.Comments, Unsure: p.Unsure, Stale: c.Open[p.Label].Stale && c.Open[p.Label].Number == p.Number,
+			Prompt: rec.ID, Workspace: rec.AuthorID, Number: p.Number, State: p.State, Label: p.Label, From: p.From,
+			Version: p.Version, Digest: p.Digest,
+			Authors: p.Authors, Message: p.Message, By: p.By, At: p.At, ClosedBy: p.Closed.By, ClosedAt: p.Closed.At,
+			Rule: p.Rule, Round: p.Round, Comments: p.Comments, Unsure: p.Unsure,
+			Stale: c.Open[p.Label].Stale && c.Open[p.Label].Number == p.Number,
 		}}
 	})
 	if err != nil {
@@ -113,7 +118,8 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record, c schema.Labe
 			return nil
 		}
 		return &line{Kind: "review", Review: &reviewLine{
-			Prompt: rec.ID, Workspace: rec.AuthorID, Number: n, ID: r.ID, Verdict: r.Verdict, Version: r.Version, Digest: r.Digest, Text: r.Text, By: r.By, At: r.At,
+			Prompt: rec.ID, Workspace: rec.AuthorID, Number: n, ID: r.ID, Verdict: r.Verdict, Version: r.Version,
+			Digest: r.Digest, Text: r.Text, By: r.By, At: r.At,
 			Kind: r.Kind, Name: r.Name, Round: r.Round,
 		}}
 	})
@@ -121,7 +127,8 @@ func (b *backup) proposals(ctx context.Context, rec schema.Record, c schema.Labe
 
 // sideLines writes the lines of rows that stand next to a prompt.
 func (b *backup) sideLines(ctx context.Context, rec schema.Record, prefix string, of func(table.Row) *line) error {
-	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts, table.Prefix(schema.PromptKey(rec.AuthorID, rec.ID).Partition, prefix)) {
+	for row, err := range table.All(ctx, b.db.DB, b.db.T.Prompts,
+		table.Prefix(schema.PromptKey(rec.AuthorID, rec.ID).Partition, prefix)) {
 		if errors.Is(err, table.ErrDamaged) { // it is left out alone
 			continue
 		}
@@ -139,13 +146,16 @@ func (b *backup) sideLines(ctx context.Context, rec schema.Record, prefix string
 
 func (re *restore) proposal(ctx context.Context, l proposalLine) error {
 	id, ok := prompt.ParseID(string(l.Prompt))
-	if !ok || id != l.Prompt || !prompt.IsWorkspace(l.Workspace) || !prompt.ValidLabel(l.Label) || l.Number < 1 || l.Number >= schema.MaxVersion {
+	if !ok || id != l.Prompt || !prompt.IsWorkspace(l.Workspace) || !prompt.ValidLabel(l.Label) || l.Number < 1 ||
+		l.Number >= schema.MaxVersion {
 		return fmt.Errorf("proposal %d of prompt %q", l.Number, l.Prompt)
 	}
 	re.begin(id)
 	p := prompt.Proposal{
-		Prompt: id, Number: l.Number, State: l.State, Label: l.Label, From: l.From, Version: l.Version, Digest: l.Digest, Authors: l.Authors,
-		Message: l.Message, Change: prompt.Change{By: l.By, At: l.At}, Closed: prompt.Change{By: l.ClosedBy, At: l.ClosedAt}, Rule: l.Rule,
+		Prompt: id, Number: l.Number, State: l.State, Label: l.Label, From: l.From, Version: l.Version,
+		Digest: l.Digest, Authors: l.Authors,
+		Message: l.Message, Change: prompt.Change{By: l.By, At: l.At},
+		Closed: prompt.Change{By: l.ClosedBy, At: l.ClosedAt}, Rule: l.Rule,
 		Round: l.Round, Comments: l.Comments, Unsure: l.Unsure,
 	}
 	re.beside.Proposals = max(re.beside.Proposals, p.Number)
@@ -160,11 +170,13 @@ func (re *restore) proposal(ctx context.Context, l proposalLine) error {
 
 func (re *restore) review(ctx context.Context, l reviewLine) error {
 	id, ok := prompt.ParseID(string(l.Prompt))
-	if !ok || id != l.Prompt || !prompt.IsWorkspace(l.Workspace) || l.Number < 1 || !slices.Contains(prompt.Verdicts(), l.Verdict) || (l.Verdict == prompt.Comment) != (l.ID != "") {
+	if !ok || id != l.Prompt || !prompt.IsWorkspace(l.Workspace) || l.Number < 1 ||
+		!slices.Contains(prompt.Verdicts(), l.Verdict) || (l.Verdict == prompt.Comment) != (l.ID != "") {
 		return fmt.Errorf("a review of proposal %d of prompt %q", l.Number, l.Prompt)
 	}
 	re.begin(id)
 	return re.add(ctx, re.db.T.Prompts, schema.ReviewRow(l.Workspace, id, l.Number, prompt.Review{
-		ID: l.ID, Verdict: l.Verdict, Version: l.Version, Digest: l.Digest, Text: l.Text, Change: prompt.Change{By: l.By, At: l.At}, Kind: l.Kind, Name: l.Name, Round: l.Round,
+		ID: l.ID, Verdict: l.Verdict, Version: l.Version, Digest: l.Digest, Text: l.Text,
+		Change: prompt.Change{By: l.By, At: l.At}, Kind: l.Kind, Name: l.Name, Round: l.Round,
 	}))
 }

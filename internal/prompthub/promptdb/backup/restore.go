@@ -28,7 +28,9 @@ import (
 // ErrNotIndexed, and is refused until then. It reports
 // rows that Reindex leaves alone, how many rows it has read and, after that, how many prompts have
 // their index rows, and returns the number of rows.
-func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.Difference), progress func(rows int), indexed func(prompts int)) (int, error) {
+func (db *Backups) Restore(ctx context.Context, r io.Reader, report func(verify.Difference), progress func(rows int),
+	indexed func(prompts int),
+) (int, error) {
 	if err := db.mustBeEmpty(ctx); err != nil {
 		return 0, err
 	}
@@ -67,7 +69,8 @@ func (db *Backups) MarkRestore(ctx context.Context, first []byte) error {
 }
 
 // ErrNotIndexed ends a Restore that has read all of the backup, and refuses its store.
-var ErrNotIndexed error = fault.Coded(fault.Unavailable, verify.RestoreIncomplete, "the rows of a backup are restored, their index rows are not; run reindex")
+var ErrNotIndexed error = fault.Coded(fault.Unavailable, verify.RestoreIncomplete,
+	"the rows of a backup are restored, their index rows are not; run reindex")
 
 const (
 	allRows   = "rows"
@@ -141,7 +144,10 @@ type batch struct {
 const writesAtOnce = 64
 
 func newRestore(db *Backups, progress func(int)) *restore {
-	re := &restore{db: db, progress: progress, batches: map[string]*batch{}, tallies: map[int]prompt.Tally{}, prompts: map[prompt.ID]prompt.UserID{}}
+	re := &restore{
+		db: db, progress: progress, batches: map[string]*batch{}, tallies: map[int]prompt.Tally{},
+		prompts: map[prompt.ID]prompt.UserID{},
+	}
 	re.writing.SetLimit(1)
 	if db.verify.Loads() {
 		re.writing.SetLimit(writesAtOnce)
@@ -249,7 +255,8 @@ func CheckFirst(text []byte) error {
 	case first.Version > backupVersion:
 		return fmt.Errorf("it is a backup of version %d, which is newer than this program, which reads %d to %d: use the version of PromptHub that wrote it", first.Version, oldestBackup, backupVersion)
 	case first.Version < oldestBackup:
-		return fmt.Errorf("it is a backup of version %d, and this program reads %d to %d", first.Version, oldestBackup, backupVersion)
+		return fmt.Errorf("it is a backup of version %d, and this program reads %d to %d",
+			first.Version, oldestBackup, backupVersion)
 	}
 	return nil
 }
@@ -292,9 +299,17 @@ func (re *restore) row(ctx context.Context, l *parsed) error {
 	case l.Keys != "":
 		return re.secret(ctx, l.Keys)
 	case l.Tag != nil:
-		return re.add(ctx, re.db.T.TagCatalog, schema.TagRow(prompt.TagInfo{Tag: l.Tag.Tag, DisplayName: l.Tag.DisplayName, SortOrder: l.Tag.SortOrder, Active: l.Tag.Active}))
+		return re.add(ctx, re.db.T.TagCatalog,
+			schema.TagRow(prompt.TagInfo{
+				Tag: l.Tag.Tag, DisplayName: l.Tag.DisplayName,
+				SortOrder: l.Tag.SortOrder, Active: l.Tag.Active,
+			}))
 	case l.Idem != nil:
-		return re.add(ctx, re.db.T.Prompts, table.Row{Key: schema.IdemKey(l.Idem.Author, l.Idem.Key), Props: schema.IdemProps(l.Idem.Prompt, l.Idem.Body)})
+		return re.add(ctx, re.db.T.Prompts,
+			table.Row{
+				Key:   schema.IdemKey(l.Idem.Author, l.Idem.Key),
+				Props: schema.IdemProps(l.Idem.Prompt, l.Idem.Body),
+			})
 	case l.Prompt != nil:
 		rec, err := l.Prompt.record(re.db.Now())
 		if err != nil {
@@ -391,18 +406,24 @@ func (re *restore) vote(ctx context.Context, v voteLine) error {
 	n := schema.Shard(v.Voter)
 	re.tallies[n] = re.tallies[n].Add(prompt.Cast{}, prompt.Cast{Vote: v.Value, At: v.UpdatedAt})
 	if v.Value != prompt.None {
-		if err := re.add(ctx, re.db.T.VotesByVoter, table.Row{Key: schema.VoterKey(v.Voter, id), Props: schema.VoterProps(id, author, v.Value, v.UpdatedAt)}); err != nil {
+		if err := re.add(ctx, re.db.T.VotesByVoter,
+			table.Row{
+				Key:   schema.VoterKey(v.Voter, id),
+				Props: schema.VoterProps(id, author, v.Value, v.UpdatedAt),
+			}); err != nil {
 			return err
 		}
 	}
-	return re.add(ctx, re.db.T.Votes, table.Row{Key: schema.VoteKey(v.Voter, id), Props: schema.VoteProps(v.Voter, id, v.Value, v.UpdatedAt)})
+	return re.add(ctx, re.db.T.Votes,
+		table.Row{Key: schema.VoteKey(v.Voter, id), Props: schema.VoteProps(v.Voter, id, v.Value, v.UpdatedAt)})
 }
 
 // endVotes writes the tally of the prompt whose votes have been read.
 func (re *restore) endVotes(ctx context.Context) error {
 	for n := range schema.Shards {
 		if t, ok := re.tallies[n]; ok {
-			if err := re.add(ctx, re.db.T.Votes, table.Row{Key: schema.TallyKey(re.voted, n), Props: schema.TallyProps(t)}); err != nil {
+			if err := re.add(ctx, re.db.T.Votes,
+				table.Row{Key: schema.TallyKey(re.voted, n), Props: schema.TallyProps(t)}); err != nil {
 				return err
 			}
 		}

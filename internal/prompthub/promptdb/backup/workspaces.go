@@ -47,7 +47,8 @@ type membershipLine struct {
 func workspaceOf(row table.Row) (*line, error) {
 	if w := schema.ParseWorkspace(row); row.Key == schema.WorkspaceKey(w.ID) {
 		return &line{Kind: "workspace", Workspace: &workspaceLine{
-			ID: w.ID, Handle: w.Handle, Name: w.Name, About: w.About, CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt, DeletedAt: w.DeletedAt, Rules: w.Rules, RulesAt: w.RulesAt, Revision: w.Revision,
+			ID: w.ID, Handle: w.Handle, Name: w.Name, About: w.About, CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt,
+			DeletedAt: w.DeletedAt, Rules: w.Rules, RulesAt: w.RulesAt, Revision: w.Revision,
 		}}, nil
 	}
 	id, okID := schema.ParseUser(row.Partition)
@@ -55,7 +56,10 @@ func workspaceOf(row table.Row) (*line, error) {
 	if !ok || !okID {
 		return nil, errForeign
 	}
-	return &line{Kind: "member", Member: &memberLine{Workspace: id, Kind: m.Kind, Name: m.Name, Role: m.Role, AddedBy: m.AddedBy, AddedAt: m.AddedAt}}, nil
+	return &line{Kind: "member", Member: &memberLine{
+		Workspace: id, Kind: m.Kind, Name: m.Name, Role: m.Role,
+		AddedBy: m.AddedBy, AddedAt: m.AddedAt,
+	}}, nil
 }
 
 func membershipOf(row table.Row) (*line, error) {
@@ -80,7 +84,8 @@ func (re *restore) workspace(ctx context.Context, l workspaceLine) error {
 	}
 	return re.add(ctx, re.db.T.Prompts, schema.WorkspaceRow(prompt.Workspace{
 		ID: l.ID, Profile: prompt.Profile{Handle: l.Handle, Name: l.Name, About: l.About},
-		CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, DeletedAt: l.DeletedAt, Rules: l.Rules, RulesAt: l.RulesAt, Revision: l.Revision,
+		CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, DeletedAt: l.DeletedAt, Rules: l.Rules,
+		RulesAt: l.RulesAt, Revision: l.Revision,
 	}))
 }
 
@@ -94,7 +99,10 @@ func (re *restore) member(ctx context.Context, l memberLine) error {
 
 func (re *restore) membership(ctx context.Context, l membershipLine) error {
 	kind, given := prompt.Person, 0
-	for k, name := range map[prompt.MemberKind]string{prompt.Person: string(l.User), prompt.InGroup: l.InGroup, prompt.InRole: l.InRole} {
+	for k, name := range map[prompt.MemberKind]string{
+		prompt.Person:  string(l.User),
+		prompt.InGroup: l.InGroup, prompt.InRole: l.InRole,
+	} {
 		if strings.TrimSpace(name) != "" {
 			kind, given = k, given+1
 		}
@@ -102,5 +110,9 @@ func (re *restore) membership(ctx context.Context, l membershipLine) error {
 	if !prompt.IsWorkspace(l.Workspace) || given != 1 {
 		return fmt.Errorf("a membership of %q", l.Workspace)
 	}
-	return re.add(ctx, re.db.T.Users, table.Row{Key: schema.MembershipKey(l.User, kind, l.InGroup+l.InRole, l.Workspace), Props: schema.MembershipProps(l.Workspace)})
+	return re.add(ctx, re.db.T.Users,
+		table.Row{
+			Key:   schema.MembershipKey(l.User, kind, l.InGroup+l.InRole, l.Workspace),
+			Props: schema.MembershipProps(l.Workspace),
+		})
 }

@@ -25,7 +25,9 @@ const soon = time.Second
 const AtomicWithin = 20 * time.Second
 
 // commitAtomic is commit for such a storage.
-func (w *Writer) commitAtomic(ctx context.Context, first bool, now schema.Record, which schema.RowsOf, stale schema.Entries, ops []table.Op) (schema.Record, error) {
+func (w *Writer) commitAtomic(ctx context.Context, first bool, now schema.Record, which schema.RowsOf,
+	stale schema.Entries, ops []table.Op,
+) (schema.Record, error) {
 	of := now.Alike()
 	put, drop := w.db.T.Changes(now, which, stale, of)
 	batch, err := now.Batch(first, ops, of)

@@ -33,7 +33,9 @@ func (db *Committer) Change(ctx context.Context, author prompt.UserID, id prompt
 
 // ChangeAndGet is Change, and returns the prompt as its author sees it then. What that takes is
 // read during the index writes.
-func (db *Committer) ChangeAndGet(ctx context.Context, author prompt.UserID, id prompt.ID, edit Edit) (truth.View, error) {
+func (db *Committer) ChangeAndGet(ctx context.Context, author prompt.UserID, id prompt.ID,
+	edit Edit,
+) (truth.View, error) {
 	w := db.Writer(author, id)
 	w.heard = new(truth.TallyAndVote)
 	p, err := w.change(ctx, edit)
@@ -59,7 +61,9 @@ func (w *Writer) change(ctx context.Context, edit Edit) (prompt.Prompt, error) {
 
 // run commits what next makes of the prompt, with further writes in its partition, and projects it.
 // Next may be called several times.
-func (w *Writer) run(ctx context.Context, next func(*schema.Record) (schema.Record, []table.Op, error)) (prompt.Prompt, error) {
+func (w *Writer) run(ctx context.Context,
+	next func(*schema.Record) (schema.Record, []table.Op, error),
+) (prompt.Prompt, error) {
 	end, err := w.db.turns.lock(ctx, w.id)
 	if err != nil {
 		return prompt.Prompt{}, err
@@ -124,7 +128,8 @@ func (w *Writer) finish(ctx context.Context, rec schema.Record, mustBeGone bool)
 	var hearing errgroup.Group
 	hearing.Go(func() error { return w.readTally(ctx) })
 	if err := w.db.project(ctx, rec, schema.TheRows|schema.TheLog); err != nil {
-		w.db.Log.WarnContext(ctx, "projection cut short; its repair message will finish it", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
+		w.db.Log.WarnContext(ctx, "projection cut short; its repair message will finish it",
+			slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 		if mustBeGone {
 			return prompt.Prompt{}, &fault.Error{
 				Kind: fault.Unavailable, RetryAfter: rowstore.RetryAfter, Cause: err,
@@ -301,14 +306,18 @@ func (db *Committer) Add(ctx context.Context, p prompt.Prompt, idem *Idempotency
 
 // ByIdempotencyKey returns the prompt that a request with the same key made before, and nil where
 // there is none, or none that still is. Where the request differs the error is Invalid.
-func (db *Committer) ByIdempotencyKey(ctx context.Context, author prompt.UserID, idem Idempotency) (*prompt.Prompt, error) {
+func (db *Committer) ByIdempotencyKey(ctx context.Context, author prompt.UserID,
+	idem Idempotency,
+) (*prompt.Prompt, error) {
 	known, _, err := db.claim(ctx, prompt.Prompt{AuthorID: author}, &idem)
 	return known, err
 }
 
 // claim sees to the repair message and, at the same time, counts what the author takes and sees to
 // the key, if there is one.
-func (w *Writer) claim(ctx context.Context, p prompt.Prompt, idem *Idempotency) (known *prompt.Prompt, op table.Op, err error) {
+func (w *Writer) claim(ctx context.Context, p prompt.Prompt,
+	idem *Idempotency,
+) (known *prompt.Prompt, op table.Op, err error) {
 	var g errgroup.Group
 	g.Go(func() error { return w.scheduleRepair(ctx) })
 	g.Go(func() error { return w.count(ctx) })
@@ -345,9 +354,12 @@ func (db *Committer) claim(ctx context.Context, p prompt.Prompt, idem *Idempoten
 		return nil, table.Op{Kind: table.Replace, Row: table.Row{Key: key, ETag: row.ETag, Props: props}}, nil
 	}
 	if row.Props.Get("BodyHash").Str() != idem.Body && id != p.ID {
-		return nil, table.Op{}, &fault.Error{Kind: fault.Invalid, Text: "the idempotency key was used for another request; send a new key", Fields: []fault.Field{
-			{Name: "idempotencyKey", Message: "was used with another body"},
-		}}
+		return nil, table.Op{}, &fault.Error{
+			Kind: fault.Invalid,
+			Text: "the idempotency key was used for another request; send a new key", Fields: []fault.Field{
+				{Name: "idempotencyKey", Message: "was used with another body"},
+			},
+		}
 	}
 	return &rec.Prompt, table.Op{}, nil
 }

@@ -75,7 +75,8 @@ func (db *Committer) Writer(author prompt.UserID, id prompt.ID) *Writer {
 // scheduleRepair makes sure that the queue holds a repair message that is fresh enough for a commit
 // now. A commit that leaves nothing undone needs none.
 func (w *Writer) scheduleRepair(ctx context.Context) error {
-	if w.Holding || w.db.Transact != nil || !w.repairSentAt.IsZero() && w.db.Now().Sub(w.repairSentAt) < w.db.Protocol.Fresh {
+	if w.Holding || w.db.Transact != nil ||
+		!w.repairSentAt.IsZero() && w.db.Now().Sub(w.repairSentAt) < w.db.Protocol.Fresh {
 		return nil
 	}
 	old, had := w.repair, !w.repairSentAt.IsZero()
@@ -157,7 +158,9 @@ func (db *Committer) forget(name string, r queue.Receipt) {
 // the same batch. It returns the record as it stands, or rowstore.ErrConflict if somebody else was
 // faster, or the batch's OpError if one of ops failed. A storage that changes all at once gets the
 // index rows with it that which says.
-func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Record, which schema.RowsOf, ops ...table.Op) (schema.Record, error) {
+func (w *Writer) commit(ctx context.Context, was *schema.Record, now schema.Record, which schema.RowsOf,
+	ops ...table.Op,
+) (schema.Record, error) {
 	at := w.db.Now().UTC().Round(0) // by the wall: a monotonic clock stands still while a machine sleeps
 	var stale schema.Entries
 	if was != nil {

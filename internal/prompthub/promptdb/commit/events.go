@@ -21,7 +21,9 @@ func (w *Writer) eventOps(e prompt.Event, p prompt.Prompt, by prompt.Actor) []ta
 
 // changeOps returns the inserts of the events of a change of a prompt: one of what became of it,
 // one of its visibility, one of the labels that moved.
-func (w *Writer) changeOps(was *schema.Record, now prompt.Prompt, by prompt.Actor, before, after schema.LabelsRow) []table.Op {
+func (w *Writer) changeOps(was *schema.Record, now prompt.Prompt, by prompt.Actor,
+	before, after schema.LabelsRow,
+) []table.Op {
 	var ops []table.Op
 	add := func(e prompt.Event) { ops = append(ops, w.eventOps(e, now, by)...) }
 	version := prompt.Event{Type: prompt.VersionCreated, Version: now.Version, Digest: now.Current().Hash}

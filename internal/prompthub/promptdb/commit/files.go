@@ -62,7 +62,9 @@ func (w *Writer) putFiles(ctx context.Context, was *schema.Record, p *prompt.Pro
 
 // allBytes returns the bytes of files by their SHA-256: those that were sent, and from the store
 // those that the version before has.
-func (w *Writer) allBytes(ctx context.Context, has, files prompt.Files, sent map[string][]byte) (map[string][]byte, error) {
+func (w *Writer) allBytes(ctx context.Context, has, files prompt.Files,
+	sent map[string][]byte,
+) (map[string][]byte, error) {
 	var kept prompt.Files
 	known := make(map[string]prompt.File)
 	for _, f := range has {

@@ -22,7 +22,9 @@ import (
 // moveOps returns the row with labels on a version, and the rows that tell of it, with the proposal
 // that was merged, 0 for none. Each move is later than those before it, even if a clock is wrong:
 // its time is its key, and tells their order.
-func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.Actor, proposal int64) (schema.LabelsRow, []table.Op) {
+func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by prompt.Actor,
+	proposal int64,
+) (schema.LabelsRow, []table.Op) {
 	at := w.db.Now().UTC()
 	if next := c.MovedAt.Add(schema.Tick); at.Before(next) {
 		at = next
@@ -34,7 +36,8 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 			c.MovedAt = at
 			c.Moves++
 			ops = append(ops, table.Op{Kind: table.Insert, Row: schema.MoveRow(w.author, w.id, prompt.Move{
-				Label: label, From: from, To: to, Proposal: proposal, Followed: by.Follows, Change: prompt.Change{By: cmp.Or(by.Key, w.author), At: at},
+				Label: label, From: from, To: to, Proposal: proposal, Followed: by.Follows,
+				Change: prompt.Change{By: cmp.Or(by.Key, w.author), At: at},
 			})})
 		}
 	}
@@ -45,35 +48,41 @@ func (w *Writer) moveOps(c schema.LabelsRow, labels []string, to int64, by promp
 // labels then. None is removed by which another prompt includes this one. The truth row is read and
 // not written: the program summaries in lists follow by a message. May is asked before anything is
 // changed.
-func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64, by prompt.Actor, may func(prompt.Prompt) error) (map[string]int64, error) {
+func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, to int64,
+	by prompt.Actor, may func(prompt.Prompt) error,
+) (map[string]int64, error) {
 	tried := false
-	return db.relabel(ctx, author, id, list, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
-		if err := may(p); err != nil {
-			return c, nil, err
-		}
-		if to != 0 && !c.Has(to) {
-			return c, nil, truth.ErrNoVersion()
-		}
-		has := func(label string) bool { return c.Labels[label] != 0 }
-		if to == 0 && !slices.ContainsFunc(list, has) && !tried {
-			return c, nil, truth.ErrNoLabel(slices.DeleteFunc(slices.Sorted(maps.Keys(c.Labels)), func(label string) bool { return !has(label) })...)
-		}
-		if to == 0 && slices.ContainsFunc(list, has) {
-			if err := db.Unlabelled(ctx, p, list); err != nil {
+	return db.relabel(ctx, author, id, list,
+		func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+			if err := may(p); err != nil {
 				return c, nil, err
 			}
-		}
-		tried = true
-		if err := w.mayMove(ctx, p, c, list, to, by); err != nil {
-			return c, nil, err
-		}
-		now, ops := w.moveOps(c, list, to, by, 0)
-		ops = append(ops, w.movedOps(p, by, c, now, to)...)
-		if err := w.grows(c, now, false); err != nil && to != 0 {
-			return c, nil, err
-		}
-		return now, ops, now.TooMany()
-	})
+			if to != 0 && !c.Has(to) {
+				return c, nil, truth.ErrNoVersion()
+			}
+			has := func(label string) bool { return c.Labels[label] != 0 }
+			if to == 0 && !slices.ContainsFunc(list, has) && !tried {
+				return c, nil, truth.ErrNoLabel(
+					slices.DeleteFunc(slices.Sorted(maps.Keys(c.Labels)), func(label string) bool {
+						return !has(label)
+					})...)
+			}
+			if to == 0 && slices.ContainsFunc(list, has) {
+				if err := db.Unlabelled(ctx, p, list); err != nil {
+					return c, nil, err
+				}
+			}
+			tried = true
+			if err := w.mayMove(ctx, p, c, list, to, by); err != nil {
+				return c, nil, err
+			}
+			now, ops := w.moveOps(c, list, to, by, 0)
+			ops = append(ops, w.movedOps(p, by, c, now, to)...)
+			if err := w.grows(c, now, false); err != nil && to != 0 {
+				return c, nil, err
+			}
+			return now, ops, now.TooMany()
+		})
 }
 
 // A labelMove returns the next labels row of a prompt, and the rows to write with it: none if it is
@@ -81,7 +90,9 @@ func (db *Committer) SetLabels(ctx context.Context, author prompt.UserID, id pro
 type labelMove func(*Writer, prompt.Prompt, schema.LabelsRow) (schema.LabelsRow, []table.Op, error)
 
 // relabel changes some labels of an author's prompt, and returns all that it has then.
-func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string, move labelMove) (map[string]int64, error) {
+func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id prompt.ID, list []string,
+	move labelMove,
+) (map[string]int64, error) {
 	w := db.Writer(author, id)
 	labels, wrote, err := w.relabel(ctx, slices.Contains(list, prompt.Production), move)
 	if wrote {
@@ -94,7 +105,9 @@ func (db *Committer) relabel(ctx context.Context, author prompt.UserID, id promp
 
 // relabel writes labels row, copies and history in one batch, and reports whether it did. Lists
 // follow by a message if listed is set.
-func (w *Writer) relabel(ctx context.Context, listed bool, move labelMove) (labels map[string]int64, wrote bool, err error) {
+func (w *Writer) relabel(ctx context.Context, listed bool,
+	move labelMove,
+) (labels map[string]int64, wrote bool, err error) {
 	look := w.both
 	if listed {
 		look = w.Load // with the repair message
@@ -156,9 +169,12 @@ func (w *Writer) labelOps(c schema.LabelsRow) []table.Op {
 		return ops
 	}
 	for _, name := range slices.Compact([]string{c.Name, c.Slug}) {
-		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{Key: schema.NameKey(w.author, name), ETag: table.Any, Props: table.Props{
-			{Name: "Labels", Value: table.String(c.LabelsText())},
-		}}})
+		ops = append(ops, table.Op{
+			Kind: table.Merge,
+			Row: table.Row{Key: schema.NameKey(w.author, name), ETag: table.Any, Props: table.Props{
+				{Name: "Labels", Value: table.String(c.LabelsText())},
+			}},
+		})
 	}
 	return ops
 }
@@ -177,52 +193,60 @@ func (w *Writer) both(ctx context.Context) (rec *schema.Record, err error) {
 
 // UndoLabel takes back the last move of a label that was not undone yet, and returns the labels
 // then. With idem, the hash of an Idempotency-Key, a second call with the same changes nothing.
-func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.Actor, idem string) (map[string]int64, error) {
+func (db *Committer) UndoLabel(ctx context.Context, author prompt.UserID, id prompt.ID, label string, by prompt.Actor,
+	idem string,
+) (map[string]int64, error) {
 	var tried *table.Row // the move that an attempt of unknown outcome should undo
-	return db.relabel(ctx, author, id, []string{label}, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
-		if tried != nil {
-			row, err := db.GetRow(ctx, db.T.Prompts, tried.Key)
-			if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {
+	return db.relabel(ctx, author, id, []string{label},
+		func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+			if tried != nil {
+				row, err := db.GetRow(ctx, db.T.Prompts, tried.Key)
+				if err != nil || row != nil && row.Props.Get("UndoneAt") == tried.Props.Get("UndoneAt") {
+					return c, nil, err
+				}
+			}
+			row, done, err := db.LastMove(ctx, author, id, label, idem)
+			if err != nil || done {
 				return c, nil, err
 			}
-		}
-		row, done, err := db.LastMove(ctx, author, id, label, idem)
-		if err != nil || done {
-			return c, nil, err
-		}
-		if row == nil {
-			return c, nil, fault.New(fault.Conflict, "there is nothing left to undo")
-		}
-		m := schema.ParseMoveRow(*row)
-		switch {
-		case m.From == 0:
-			err = db.Unlabelled(ctx, p, []string{label})
-		case c.Has(m.From):
-			err = prompt.CheckLabel(label) // some labels of before cannot be put back
-		default:
-			err = fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
-		}
-		if err == nil {
-			err = w.mayMove(ctx, p, c, []string{label}, m.From, by)
-		}
-		if err != nil {
-			return c, nil, err
-		}
-		was := c
-		c = c.With(label, m.From).Moved(label, 0)
-		tried = &table.Row{Key: row.Key, ETag: row.ETag, Props: schema.UndoneProps(prompt.Change{By: cmp.Or(by.Key, author), At: db.Now().UTC()})}
-		if idem != "" {
-			tried.Props = append(tried.Props, table.Prop{Name: schema.UndoneIdem, Value: table.String(idem)})
-		}
-		ops := append(w.movedOps(p, by, was, c, m.From), table.Op{Kind: table.Merge, Row: *tried})
-		return c, ops, c.TooMany()
-	})
+			if row == nil {
+				return c, nil, fault.New(fault.Conflict, "there is nothing left to undo")
+			}
+			m := schema.ParseMoveRow(*row)
+			switch {
+			case m.From == 0:
+				err = db.Unlabelled(ctx, p, []string{label})
+			case c.Has(m.From):
+				err = prompt.CheckLabel(label) // some labels of before cannot be put back
+			default:
+				err = fault.New(fault.Conflict, fmt.Sprintf("the label was on version %d, which was deleted", m.From))
+			}
+			if err == nil {
+				err = w.mayMove(ctx, p, c, []string{label}, m.From, by)
+			}
+			if err != nil {
+				return c, nil, err
+			}
+			was := c
+			c = c.With(label, m.From).Moved(label, 0)
+			tried = &table.Row{
+				Key: row.Key, ETag: row.ETag,
+				Props: schema.UndoneProps(prompt.Change{By: cmp.Or(by.Key, author), At: db.Now().UTC()}),
+			}
+			if idem != "" {
+				tried.Props = append(tried.Props, table.Prop{Name: schema.UndoneIdem, Value: table.String(idem)})
+			}
+			ops := append(w.movedOps(p, by, was, c, m.From), table.Op{Kind: table.Merge, Row: *tried})
+			return c, ops, c.TooMany()
+		})
 }
 
 // DeleteVersion removes a version of an author's prompt and takes its labels away; production goes
 // back once more if it was on a recalled version before. Its number is used for good. Where the
 // prompt holds it, it gets the content of the highest version that is left.
-func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, by prompt.Actor) error {
+func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id prompt.ID,
+	n int64, by prompt.Actor,
+) error {
 	w := db.Writer(author, id)
 	tried := false
 	_, err := w.run(ctx, func(rec *schema.Record) (schema.Record, []table.Op, error) {
@@ -239,7 +263,9 @@ func (db *Committer) DeleteVersion(ctx context.Context, author prompt.UserID, id
 }
 
 // withoutVersion returns the prompt without a version, and the writes that go with it.
-func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64, by prompt.Actor) (schema.Record, []table.Op, error) {
+func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
+	by prompt.Actor,
+) (schema.Record, []table.Op, error) {
 	c := schema.LabelsRow{Last: 1}.Of(now.Prompt)
 	if w.Labels != nil {
 		c = *w.Labels
@@ -253,7 +279,9 @@ func (w *Writer) withoutVersion(ctx context.Context, now schema.Record, n int64,
 	case left == 0:
 		return schema.Record{}, nil, fault.New(fault.Conflict, "this is the only version; delete the prompt instead")
 	case now.Visibility == prompt.Public && left < now.From:
-		return schema.Record{}, nil, fault.New(fault.Conflict, "this is the only version that others may see; make the prompt private first, or save another one")
+		return schema.Record{}, nil,
+			fault.New(fault.Conflict,
+				"this is the only version that others may see; make the prompt private first, or save another one")
 	case len(c.Gaps.String()) > schema.MaxGaps:
 		return schema.Record{}, nil, fault.New(fault.Conflict, "too many versions of this prompt were deleted")
 	}

@@ -24,7 +24,8 @@ type names map[string]*table.Row
 // more.
 func (n names) free(key table.Key, id prompt.ID) bool {
 	row := n[key.Row]
-	return row == nil || prompt.ID(row.Props.Get("PromptId").Str()) == id || schema.IsRedirect(*row) || row.Props.Get("IsDeleted").Bool()
+	return row == nil || prompt.ID(row.Props.Get("PromptId").Str()) == id || schema.IsRedirect(*row) ||
+		row.Props.Get("IsDeleted").Bool()
 }
 
 // Op returns the write of a row of a name that the prompt takes, or has where mine says so. The
@@ -52,12 +53,13 @@ func (n names) look(ctx context.Context, db *Committer, key table.Key) error {
 // lookAll reads the rows of two names, which may be the same, at once.
 func (n names) lookAll(ctx context.Context, db *Committer, a, b table.Key) error {
 	other := names{}
-	err := rowstore.Both(ctx, func(ctx context.Context) error { return n.look(ctx, db, a) }, func(ctx context.Context) error {
-		if a == b {
-			return nil
-		}
-		return other.look(ctx, db, b)
-	})
+	err := rowstore.Both(ctx, func(ctx context.Context) error { return n.look(ctx, db, a) },
+		func(ctx context.Context) error {
+			if a == b {
+				return nil
+			}
+			return other.look(ctx, db, b)
+		})
 	maps.Copy(n, other)
 	return err
 }
@@ -73,7 +75,10 @@ func (w *Writer) inTheWay(ctx context.Context, err error, chosen string) (bool, 
 	if failed.Key == schema.NameKey(w.author, chosen) || errors.Is(err, table.ErrConflict) {
 		return true, w.Names.look(ctx, w.db, failed.Key)
 	}
-	w.Names[failed.Key.Row] = &table.Row{Key: failed.Key, Props: table.Props{{Name: "Name", Value: table.String("of another prompt")}}}
+	w.Names[failed.Key.Row] = &table.Row{
+		Key:   failed.Key,
+		Props: table.Props{{Name: "Name", Value: table.String("of another prompt")}},
+	}
 	return true, nil
 }
 
@@ -117,9 +122,12 @@ func (w *Writer) name(was *schema.Record, p *prompt.Prompt) error {
 }
 
 func nameTaken(name string) error {
-	return &fault.Error{Kind: fault.Conflict, Code: prompt.NameTaken, Text: "another prompt of yours has this name", Fields: []fault.Field{
-		{Name: "name", Message: "choose a name that none of your prompts has, nor has as its slug", Value: name},
-	}}
+	return &fault.Error{
+		Kind: fault.Conflict, Code: prompt.NameTaken,
+		Text: "another prompt of yours has this name", Fields: []fault.Field{
+			{Name: "name", Message: "choose a name that none of your prompts has, nor has as its slug", Value: name},
+		},
+	}
 }
 
 // sideOps returns the writes of a change in the partition of its prompt in addition to those of
@@ -128,7 +136,8 @@ func nameTaken(name string) error {
 func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Record) ([]table.Op, error) {
 	restored := was != nil && was.Deleted() && !now.Deleted()
 	if restored { // others may have taken what it was called
-		if err := w.Names.lookAll(ctx, w.db, schema.NameKey(w.author, was.Name), schema.NameKey(w.author, was.Slug)); err != nil {
+		if err := w.Names.lookAll(ctx, w.db, schema.NameKey(w.author, was.Name),
+			schema.NameKey(w.author, was.Slug)); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +170,8 @@ func (w *Writer) sideOps(ctx context.Context, was *schema.Record, now *schema.Re
 	if now.InProduction, err = w.db.Released(ctx, was, now.Prompt, c); err != nil {
 		return nil, err
 	}
-	if was != nil && !prompt.IsWorkspace(w.author) && schema.NameProps(was.Prompt, before).Equal(schema.NameProps(now.Prompt, c)) {
+	if was != nil && !prompt.IsWorkspace(w.author) &&
+		schema.NameProps(was.Prompt, before).Equal(schema.NameProps(now.Prompt, c)) {
 		return nil, nil
 	}
 	if now.Source != nil && now.Source.State == "" {
@@ -224,7 +234,9 @@ func (w *Writer) versionOps(was *schema.Record, now schema.Record) (ops []table.
 
 // formerOps makes names that a new prompt had elsewhere lead to it, where they lead to nothing.
 func (w *Writer) formerOps(ctx context.Context, now *schema.Record) ([]table.Op, error) {
-	now.OldNames = slices.DeleteFunc(slices.Clone(now.OldNames), func(name string) bool { return slices.Contains(now.OwnNames(), name) })
+	now.OldNames = slices.DeleteFunc(slices.Clone(now.OldNames), func(name string) bool {
+		return slices.Contains(now.OwnNames(), name)
+	})
 	var ops []table.Op
 	for _, name := range now.OldNames {
 		key := schema.NameKey(w.author, name)
@@ -271,7 +283,9 @@ func (w *Writer) renameOps(ctx context.Context, was *schema.Record, now *schema.
 
 // forgetSideOps returns the writes that remove the rows next to that of a version and what they all
 // take, and refuses if others include it.
-func (w *Writer) forgetSideOps(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, n int64) ([]table.Op, int64, error) {
+func (w *Writer) forgetSideOps(ctx context.Context, p prompt.Prompt, c schema.LabelsRow,
+	n int64,
+) ([]table.Op, int64, error) {
 	labels := c.On(n)
 	var row *table.Row
 	err := rowstore.Both(ctx, func(ctx context.Context) error {

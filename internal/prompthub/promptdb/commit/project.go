@@ -110,10 +110,12 @@ func (db *Committer) clear(ctx context.Context, rec schema.Record) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowstore.CallWithin)
 	defer cancel()
 	_, err := db.DB.Write(ctx, db.T.Prompts, table.Op{Kind: table.Merge, Row: table.Row{
-		Key: schema.PromptKey(rec.AuthorID, rec.ID), ETag: rec.ETag, Props: table.Props{{Name: "Pending", Value: table.String("")}},
+		Key: schema.PromptKey(rec.AuthorID, rec.ID), ETag: rec.ETag,
+		Props: table.Props{{Name: "Pending", Value: table.String("")}},
 	}})
 	if err != nil {
-		db.Log.WarnContext(ctx, "pending not cleared; its repair message will", slog.String("prompt", string(rec.ID)), slog.Any("error", err))
+		db.Log.WarnContext(ctx, "pending not cleared; its repair message will",
+			slog.String("prompt", string(rec.ID)), slog.Any("error", err))
 	}
 	return err == nil
 }

@@ -20,61 +20,70 @@ import (
 
 // Recall withdraws a version of an author's prompt from programs. Its labels go back to versions
 // that they were on before.
-func (db *Committer) Recall(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, reason string, by prompt.Actor) error {
+func (db *Committer) Recall(ctx context.Context, author prompt.UserID, id prompt.ID, n int64,
+	reason string, by prompt.Actor,
+) error {
 	at := db.Now().UTC().Truncate(time.Millisecond)
-	return db.changeRecall(ctx, author, id, n, prompt.VersionRecalled, by, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
-		if c.Recalled.Have(n) {
-			return c, nil, fault.Coded(fault.Conflict, prompt.Recalled, "the version was recalled before")
-		}
-		if c.Recalled = c.Recalled.And(n); len(c.Recalled.String()) > schema.MaxGaps {
-			return c, nil, fault.New(fault.Conflict, "too many versions of this prompt were recalled; delete some of them")
-		}
-		recall := prompt.Recall{By: cmp.Or(by.Key, w.author), At: at, Reason: reason, Labels: map[string]int64{}}
-		var ops []table.Op
-		labels := c.On(n)
-		before, _, err := w.stoodBefore(ctx, p, c, labels)
-		if err != nil {
-			return c, nil, err
-		}
-		for _, label := range labels {
-			var moves []table.Op
-			if c, moves, err = w.sendBack(ctx, p, c, label, before[label], by); err != nil {
+	return db.changeRecall(ctx, author, id, n, prompt.VersionRecalled, by,
+		func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+			if c.Recalled.Have(n) {
+				return c, nil, fault.Coded(fault.Conflict, prompt.Recalled, "the version was recalled before")
+			}
+			if c.Recalled = c.Recalled.And(n); len(c.Recalled.String()) > schema.MaxGaps {
+				return c, nil, fault.New(fault.Conflict,
+					"too many versions of this prompt were recalled; delete some of them")
+			}
+			recall := prompt.Recall{By: cmp.Or(by.Key, w.author), At: at, Reason: reason, Labels: map[string]int64{}}
+			var ops []table.Op
+			labels := c.On(n)
+			before, _, err := w.stoodBefore(ctx, p, c, labels)
+			if err != nil {
 				return c, nil, err
 			}
-			recall.Labels[label] = c.Labels[label]
-			ops = append(ops, moves...)
-		}
-		return c, append(ops, w.recallOp(n, schema.RecallProps(&recall))), nil
-	})
+			for _, label := range labels {
+				var moves []table.Op
+				if c, moves, err = w.sendBack(ctx, p, c, label, before[label], by); err != nil {
+					return c, nil, err
+				}
+				recall.Labels[label] = c.Labels[label]
+				ops = append(ops, moves...)
+			}
+			return c, append(ops, w.recallOp(n, schema.RecallProps(&recall))), nil
+		})
 }
 
 // Reinstate takes a recall back. Labels that are still where it put them go back to the version, as
 // far as rules let them.
-func (db *Committer) Reinstate(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, by prompt.Actor) error {
-	return db.changeRecall(ctx, author, id, n, prompt.VersionReinstated, by, func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
-		if !c.Recalled.Have(n) {
-			return c, nil, ErrUnchanged
-		}
-		row, err := db.VersionAt(ctx, author, id, n, "Recall")
-		if err != nil {
-			return c, nil, err
-		}
-		c.Recalled = c.Recalled.Without(n)
-		var ops []table.Op
-		if row != nil {
-			if recall := schema.RecallIn(*row); recall != nil {
-				if c, ops, err = w.labelsBack(ctx, p, c, recall.Labels, n, by); err != nil {
-					return c, nil, err
+func (db *Committer) Reinstate(ctx context.Context, author prompt.UserID, id prompt.ID,
+	n int64, by prompt.Actor,
+) error {
+	return db.changeRecall(ctx, author, id, n, prompt.VersionReinstated, by,
+		func(w *Writer, p prompt.Prompt, c schema.LabelsRow) (schema.LabelsRow, []table.Op, error) {
+			if !c.Recalled.Have(n) {
+				return c, nil, ErrUnchanged
+			}
+			row, err := db.VersionAt(ctx, author, id, n, "Recall")
+			if err != nil {
+				return c, nil, err
+			}
+			c.Recalled = c.Recalled.Without(n)
+			var ops []table.Op
+			if row != nil {
+				if recall := schema.RecallIn(*row); recall != nil {
+					if c, ops, err = w.labelsBack(ctx, p, c, recall.Labels, n, by); err != nil {
+						return c, nil, err
+					}
 				}
 			}
-		}
-		return c, append(ops, w.recallOp(n, schema.NotRecalled)), c.TooMany()
-	})
+			return c, append(ops, w.recallOp(n, schema.NotRecalled)), c.TooMany()
+		})
 }
 
 // labelsBack puts the labels that a recall has moved on their version again, those that are where
 // it put them.
-func (w *Writer) labelsBack(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels map[string]int64, n int64, by prompt.Actor) (schema.LabelsRow, []table.Op, error) {
+func (w *Writer) labelsBack(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels map[string]int64, n int64,
+	by prompt.Actor,
+) (schema.LabelsRow, []table.Op, error) {
 	var ops []table.Op
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		if c.Labels[label] != labels[label] {
@@ -95,7 +104,9 @@ func (w *Writer) labelsBack(ctx context.Context, p prompt.Prompt, c schema.Label
 }
 
 // changeRecall commits the recall of a version, or its end, and all that follows.
-func (db *Committer) changeRecall(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, what prompt.EventType, by prompt.Actor, change labelMove) error {
+func (db *Committer) changeRecall(ctx context.Context, author prompt.UserID, id prompt.ID, n int64,
+	what prompt.EventType, by prompt.Actor, change labelMove,
+) error {
 	w := db.Writer(author, id)
 	tried := false
 	_, err := w.run(ctx, func(rec *schema.Record) (schema.Record, []table.Op, error) {
@@ -131,12 +142,17 @@ func (db *Committer) changeRecall(ctx context.Context, author prompt.UserID, id 
 }
 
 func (w *Writer) recallOp(n int64, props table.Props) table.Op {
-	return table.Op{Kind: table.Merge, Row: table.Row{Key: schema.VersionKey(w.author, w.id, n), ETag: table.Any, Props: props}}
+	return table.Op{
+		Kind: table.Merge,
+		Row:  table.Row{Key: schema.VersionKey(w.author, w.id, n), ETag: table.Any, Props: props},
+	}
 }
 
 // sendBack puts a label on a version that it was on before, or on none for 0, or where a rule does
 // not let it go there. Production on none stays so.
-func (w *Writer) sendBack(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, label string, to int64, by prompt.Actor) (schema.LabelsRow, []table.Op, error) {
+func (w *Writer) sendBack(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, label string, to int64,
+	by prompt.Actor,
+) (schema.LabelsRow, []table.Op, error) {
 	if to != 0 {
 		err := w.mayMove(ctx, p, c, []string{label}, to, by)
 		switch {
@@ -156,7 +172,9 @@ func (w *Writer) sendBack(ctx context.Context, p prompt.Prompt, c schema.LabelsR
 // stoodBefore returns the versions that labels were on last, of those that programs may get; none
 // is 0. It tells which labels were on a version since then that is recalled. A move that was undone
 // counts for nothing. One walk finds them all.
-func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string) (before map[string]int64, recalled map[string]bool, err error) {
+func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.LabelsRow,
+	labels []string,
+) (before map[string]int64, recalled map[string]bool, err error) {
 	before, recalled = make(map[string]int64), make(map[string]bool)
 	if len(labels) == 0 {
 		return before, recalled, nil
@@ -191,7 +209,9 @@ func (w *Writer) stoodBefore(ctx context.Context, p prompt.Prompt, c schema.Labe
 
 // leaveRecalled has production leave a version that is deleted. Where it was on a recalled one
 // before, it goes back once more: without the label programs would get the latest version.
-func (w *Writer) leaveRecalled(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, n int64, by prompt.Actor) (schema.LabelsRow, []table.Op, error) {
+func (w *Writer) leaveRecalled(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, n int64,
+	by prompt.Actor,
+) (schema.LabelsRow, []table.Op, error) {
 	if len(c.Recalled) == 0 || c.Labels[prompt.Production] != n {
 		return c, nil, nil
 	}

@@ -54,7 +54,9 @@ func (db *Committer) Settle(ctx context.Context, user prompt.UserID, until time.
 }
 
 // settle does this for the messages of a queue that can be seen now, and notes those of others.
-func (db *Committer) settle(ctx context.Context, user prompt.UserID, name string, others map[string][]queue.Receipt) error {
+func (db *Committer) settle(ctx context.Context, user prompt.UserID, name string,
+	others map[string][]queue.Receipt,
+) error {
 	run := db.Repair
 	if name == QueueMoves || name == queue.Poison(QueueMoves) {
 		run = db.Move
@@ -73,7 +75,8 @@ func (db *Committer) settle(ctx context.Context, user prompt.UserID, name string
 				continue
 			}
 			if err := run(ctx, m.Text); err != nil { // anti-entropy finds what it should do
-				db.Log.WarnContext(ctx, "the job of a message failed that names an erased user", slog.String("queue", name), slog.Any("error", err))
+				db.Log.WarnContext(ctx, "the job of a message failed that names an erased user",
+					slog.String("queue", name), slog.Any("error", err))
 			}
 			if err := db.Queues.Delete(ctx, name, m.Receipt); err != nil && !errors.Is(err, queue.ErrGone) {
 				return rowstore.Unavailable(err)

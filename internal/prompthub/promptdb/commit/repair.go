@@ -239,7 +239,9 @@ func (db *Committer) waits(rec schema.Record, why Reason) Outcome {
 
 // due returns what a prompt must be, and which of its rows must be written: none where all agree
 // with the truth row, and that with the tally.
-func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Tally, why Reason) (to schema.Record, which schema.RowsOf, err error) {
+func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Tally,
+	why Reason,
+) (to schema.Record, which schema.RowsOf, err error) {
 	to = rec
 	to.Tally = tally
 	if why != counts { // after the truth row was read: a label that is moved later has its own message
@@ -247,7 +249,8 @@ func (db *Committer) due(ctx context.Context, rec schema.Record, tally prompt.Ta
 			return to, 0, err
 		}
 	}
-	agrees := why != Rewrite && rec.Lease == nil && tally == rec.Tally && schema.SameProgramSummary(to.InProduction, rec.InProduction)
+	agrees := why != Rewrite && rec.Lease == nil && tally == rec.Tally &&
+		schema.SameProgramSummary(to.InProduction, rec.InProduction)
 	if !agrees {
 		which = schema.TheRows
 	}

@@ -16,7 +16,9 @@ import (
 // leads past them.
 
 // mayMove refuses to move labels as a rule does not allow.
-func (w *Writer) mayMove(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string, to int64, by prompt.Actor) error {
+func (w *Writer) mayMove(ctx context.Context, p prompt.Prompt, c schema.LabelsRow, labels []string,
+	to int64, by prompt.Actor,
+) error {
 	if !slices.ContainsFunc(labels, func(label string) bool { return c.Labels[label] != to }) {
 		return nil
 	}
@@ -91,7 +93,9 @@ func named(was *schema.Record, now prompt.Prompt) prompt.Prompt {
 // renamed holds the rules where a change of the name has others count for labels. A label that
 // stands, or is proposed, keeps the name from it; one of a prompt that comes back under another
 // name is taken away. Where a label with a rule stands, publishers alone change the title.
-func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Prompt, c *schema.LabelsRow, by prompt.Actor) ([]table.Op, error) {
+func (w *Writer) renamed(ctx context.Context, was *schema.Record, now prompt.Prompt, c *schema.LabelsRow,
+	by prompt.Actor,
+) ([]table.Op, error) {
 	if was == nil || was.Name == now.Name && was.Title == now.Title {
 		return nil, nil
 	}
@@ -139,9 +143,18 @@ func (w *Writer) closeAll(c *schema.LabelsRow, p prompt.Prompt, by prompt.Actor)
 	for label, open := range c.Open {
 		key := schema.ProposalKey(w.author, w.id, open.Number)
 		ops = append(ops,
-			table.Op{Kind: table.Merge, Row: table.Row{Key: key, ETag: table.Any, Props: schema.ClosedProps(prompt.Rejected, prompt.Change{By: by.Key, At: w.db.Now().UTC()})}},
+			table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: key, ETag: table.Any,
+					Props: schema.ClosedProps(prompt.Rejected, prompt.Change{By: by.Key, At: w.db.Now().UTC()}),
+				},
+			},
 			rowstore.Removal(schema.OpenKey(w.author, open.At, w.id, open.Number)))
-		ops = append(ops, w.eventOps(prompt.Event{Type: prompt.ProposalRejected, Proposal: open.Number, Labels: []prompt.LabelMove{{Label: label}}}, p, by)...)
+		ops = append(ops, w.eventOps(prompt.Event{
+			Type: prompt.ProposalRejected, Proposal: open.Number,
+			Labels: []prompt.LabelMove{{Label: label}},
+		}, p, by)...)
 	}
 	c.Open = nil
 	return ops

@@ -57,7 +57,8 @@ func (p *voteOp) message() Message { return Message{Author: p.author, Prompt: p.
 // scheduleRepair puts a repair message on the queue unless one is there that is fresh enough for a
 // write now.
 func (p *voteOp) scheduleRepair(ctx context.Context) (err error) {
-	if !p.repairSentAt.IsZero() && p.db.Now().Sub(p.repairSentAt) < p.db.Protocol.Fresh || p.author == "" || p.db.Transact != nil {
+	if !p.repairSentAt.IsZero() && p.db.Now().Sub(p.repairSentAt) < p.db.Protocol.Fresh ||
+		p.author == "" || p.db.Transact != nil {
 		return nil // no job would know which prompt to project, or the write has the message with it
 	}
 	sent := p.db.Now()
@@ -222,7 +223,8 @@ func (db *Committer) runNow(name string, r queue.Receipt) {
 		ctx, cancel := context.WithTimeout(context.Background(), rowstore.CallWithin)
 		defer cancel()
 		if _, err := db.Queues.Hide(ctx, name, r, time.Second); err != nil && !errors.Is(err, queue.ErrGone) {
-			db.Log.DebugContext(ctx, "repair message not brought forward", slog.String("queue", name), slog.Any("error", err))
+			db.Log.DebugContext(ctx, "repair message not brought forward",
+				slog.String("queue", name), slog.Any("error", err))
 		}
 	})
 }

@@ -50,7 +50,10 @@ func (db *Eraser) EraseAt(ctx context.Context, user prompt.UserID, at time.Time)
 		if err := db.Write(ctx, db.T.Users, []table.Op{due}); err != nil {
 			return time.Time{}, rowstore.Unavailable(fmt.Errorf("write when to erase an account: %w", err))
 		}
-		mark := table.Row{Key: schema.ErasureKey(user), Props: append(props, table.Prop{Name: "EraseAt", Value: table.Time(at)})}
+		mark := table.Row{
+			Key:   schema.ErasureKey(user),
+			Props: append(props, table.Prop{Name: "EraseAt", Value: table.Time(at)}),
+		}
 		err := db.Write(ctx, db.T.Users, []table.Op{{Kind: table.Insert, Row: mark}})
 		if err == nil {
 			return at, nil
@@ -131,7 +134,10 @@ func (db *Eraser) EraseNow(ctx context.Context, user prompt.UserID, until time.T
 	if now := db.Now(); e.at.After(now) { // an operator need not wait for the day that the user chose
 		e.at = now
 	}
-	for _, step := range []func(context.Context) error{e.tokens, e.signIn, e.memberships, e.prompts, e.sideRows, e.lines, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile} {
+	for _, step := range []func(context.Context) error{
+		e.tokens, e.signIn, e.memberships, e.prompts, e.sideRows,
+		e.lines, e.log, e.votes, e.favorites, e.traces, e.db.scopes.ForgetSnapshot, e.profile,
+	} {
 		if err := step(ctx); err != nil || e.late() {
 			return false, err
 		}
@@ -167,10 +173,11 @@ func (e *erasure) each(ctx context.Context, name string, r table.Range, do func(
 }
 
 func (e *erasure) tokens(ctx context.Context) error {
-	return e.each(ctx, e.db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(e.user)}, func(row table.Row) error {
-		_, err := e.db.accounts.RemoveToken(ctx, e.user, schema.ParseToken(row).ID, "")
-		return err
-	})
+	return e.each(ctx, e.db.T.AccessTokens, table.Range{Partition: schema.AccessPartition(e.user)},
+		func(row table.Row) error {
+			_, err := e.db.accounts.RemoveToken(ctx, e.user, schema.ParseToken(row).ID, "")
+			return err
+		})
 }
 
 // signIn removes the password and the sessions of the user, and the invitations that they made.
@@ -261,7 +268,8 @@ func (e *erasure) lines(ctx context.Context) error {
 		}
 	}
 	of := schema.CollectionLines(e.user)
-	return e.each(ctx, e.db.T.Git, table.Range{FromPartition: of, ToPartition: table.After(of), Select: []string{"none"}}, forget)
+	return e.each(ctx, e.db.T.Git,
+		table.Range{FromPartition: of, ToPartition: table.After(of), Select: []string{"none"}}, forget)
 }
 
 // log removes what is left in the log of the user's own prompts. Rows of a prompt that was made
@@ -269,7 +277,8 @@ func (e *erasure) lines(ctx context.Context) error {
 func (e *erasure) log(ctx context.Context) error {
 	r := table.Range{Partition: schema.Scope{Owner: e.user}.LogPartition(time.Time{}), Select: []string{"PromptId"}}
 	return e.each(ctx, e.db.T.SearchLog, r, func(row table.Row) error {
-		truth, err := e.db.GetRow(ctx, e.db.T.Prompts, schema.PromptKey(e.user, prompt.ID(row.Props.Get("PromptId").Str())))
+		truth, err := e.db.GetRow(ctx, e.db.T.Prompts,
+			schema.PromptKey(e.user, prompt.ID(row.Props.Get("PromptId").Str())))
 		if err != nil || truth != nil {
 			return err
 		}
@@ -279,16 +288,17 @@ func (e *erasure) log(ctx context.Context) error {
 
 // votes takes the user's votes back, by his own list of them.
 func (e *erasure) votes(ctx context.Context) error {
-	return e.each(ctx, e.db.T.VotesByVoter, table.Range{Partition: schema.VoterPartition(e.user)}, func(row table.Row) error {
-		id, ok := schema.ParseByAge(row.Row)
-		if !ok {
-			return fmt.Errorf("a vote at %s", row.Row)
-		}
-		if err := e.db.commit.EraseVote(ctx, e.user, id); err != nil {
-			return err
-		}
-		return e.db.RemoveKey(ctx, e.db.T.VotesByVoter, row.Key)
-	})
+	return e.each(ctx, e.db.T.VotesByVoter, table.Range{Partition: schema.VoterPartition(e.user)},
+		func(row table.Row) error {
+			id, ok := schema.ParseByAge(row.Row)
+			if !ok {
+				return fmt.Errorf("a vote at %s", row.Row)
+			}
+			if err := e.db.commit.EraseVote(ctx, e.user, id); err != nil {
+				return err
+			}
+			return e.db.RemoveKey(ctx, e.db.T.VotesByVoter, row.Key)
+		})
 }
 
 // A trace is a place that may name a user: rows of a table, and a function for each row that does.
@@ -307,38 +317,50 @@ func (e *erasure) traceList() []trace {
 	voter := schema.VoteKey(e.user, "").Row
 	return []trace{
 		// '!' sorts before all else that a key can go on with
-		{e.db.T.Votes, table.Range{From: voter, To: voter + "!", Select: []string{"VoterId"}}, func(ctx context.Context, row table.Row) error {
-			id, ok := schema.ParsePrompt(row.Partition)
-			if !ok {
-				return fmt.Errorf("a vote in %s", row.Partition)
-			}
-			return e.db.commit.EraseVote(ctx, e.user, id)
-		}},
-		{e.db.T.Prompts, table.Range{From: "0", Select: []string{"HiddenBy"}, Filter: names("HiddenBy")}, func(ctx context.Context, row table.Row) error {
-			author, id, err := verify.TruthKey(row.Key)
-			if err != nil {
-				return err
-			}
-			_, err = e.db.commit.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
-				if p.HiddenBy != e.user {
-					return p, commit.ErrUnchanged
+		{
+			e.db.T.Votes,
+			table.Range{From: voter, To: voter + "!", Select: []string{"VoterId"}},
+			func(ctx context.Context, row table.Row) error {
+				id, ok := schema.ParsePrompt(row.Partition)
+				if !ok {
+					return fmt.Errorf("a vote in %s", row.Partition)
 				}
-				p.HiddenBy = ""
-				return p, nil
-			})
-			if fault.Of(err) == fault.NotFound { // it is being purged
-				return nil
-			}
-			return err
-		}},
+				return e.db.commit.EraseVote(ctx, e.user, id)
+			},
+		},
+		{
+			e.db.T.Prompts,
+			table.Range{From: "0", Select: []string{"HiddenBy"}, Filter: names("HiddenBy")},
+			func(ctx context.Context, row table.Row) error {
+				author, id, err := verify.TruthKey(row.Key)
+				if err != nil {
+					return err
+				}
+				_, err = e.db.commit.Change(ctx, author, id, func(p prompt.Prompt) (prompt.Prompt, error) {
+					if p.HiddenBy != e.user {
+						return p, commit.ErrUnchanged
+					}
+					p.HiddenBy = ""
+					return p, nil
+				})
+				if fault.Of(err) == fault.NotFound { // it is being purged
+					return nil
+				}
+				return err
+			},
+		},
 		// which a purge leaves that was stopped
-		{e.db.T.DeletedIndex, table.Range{Select: []string{"AuthorId"}, Filter: names("AuthorId")}, func(ctx context.Context, row table.Row) error {
-			_, id, ok := schema.ParseDeleted(row.Key)
-			if !ok {
-				return fmt.Errorf("a deleted prompt at %s", row.Row)
-			}
-			return e.purge(ctx, id, row)
-		}},
+		{
+			e.db.T.DeletedIndex,
+			table.Range{Select: []string{"AuthorId"}, Filter: names("AuthorId")},
+			func(ctx context.Context, row table.Row) error {
+				_, id, ok := schema.ParseDeleted(row.Key)
+				if !ok {
+					return fmt.Errorf("a deleted prompt at %s", row.Row)
+				}
+				return e.purge(ctx, id, row)
+			},
+		},
 		{e.db.T.Users, table.Range{Select: []string{"UserId"}, Filter: names("UserId")}, e.name},
 	}
 }
@@ -392,10 +414,14 @@ func (e *erasure) trace(ctx context.Context, t trace, at *traceAt) error {
 }
 
 func (e *erasure) keepPlace(ctx context.Context, at traceAt) error {
-	err := e.db.Write(ctx, e.db.T.Users, []table.Op{{Kind: table.Merge, Row: table.Row{Key: schema.ErasureKey(e.user), ETag: table.Any, Props: table.Props{
-		{Name: "Trace", Value: table.Int32(int32(at.Trace))},
-		{Name: "Next", Value: table.String(at.Next)},
-	}}}})
+	err := e.db.Write(ctx, e.db.T.Users,
+		[]table.Op{{
+			Kind: table.Merge,
+			Row: table.Row{Key: schema.ErasureKey(e.user), ETag: table.Any, Props: table.Props{
+				{Name: "Trace", Value: table.Int32(int32(at.Trace))},
+				{Name: "Next", Value: table.String(at.Next)},
+			}},
+		}})
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return rowstore.Unavailable(fmt.Errorf("note how far an erasure has come: %w", err))
 	}

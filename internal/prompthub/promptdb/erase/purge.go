@@ -44,10 +44,13 @@ func (db *Eraser) purgeLibrary(ctx context.Context, rec schema.Record) error {
 	}
 	beside := []string{schema.MovesOf(rec.ID)}
 	if prompt.IsWorkspace(rec.AuthorID) {
-		beside = append(beside, schema.ReviewsOf(rec.ID), schema.ProposalsOf(rec.ID)) // none is open since the prompt was deleted
+		// none is open since the prompt was deleted
+		beside = append(beside, schema.ReviewsOf(rec.ID), schema.ProposalsOf(rec.ID))
 	}
 	for _, prefix := range beside {
-		if err := db.removeAll(ctx, table.Prefix(partition, prefix), func([]table.Row) error { return nil }); err != nil {
+		if err := db.removeAll(ctx, table.Prefix(partition, prefix), func([]table.Row) error {
+			return nil
+		}); err != nil {
 			return err
 		}
 	}
@@ -127,7 +130,9 @@ func (db *Eraser) Purge(ctx context.Context) (int, error) {
 
 // purge removes one prompt, or as many of its votes as it can until a time. The row that led to it
 // goes last, so that a run that was cut short is found again.
-func (db *Eraser) purge(ctx context.Context, author prompt.UserID, id prompt.ID, index table.Row, until time.Time) (bool, error) {
+func (db *Eraser) purge(ctx context.Context, author prompt.UserID, id prompt.ID, index table.Row,
+	until time.Time,
+) (bool, error) {
 	rec, err := db.Record(ctx, author, id)
 	if err != nil {
 		return false, err
@@ -190,7 +195,8 @@ func (db *Eraser) purgeTruth(ctx context.Context, rec schema.Record) error {
 		// A later prompt may have taken the key over.
 		if row != nil && row.Props.Get("PromptId").Str() == string(rec.ID) {
 			// Under its ETag: a new prompt may be taking the key over at this moment.
-			err := db.Write(ctx, db.T.Prompts, []table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: row.ETag}}})
+			err := db.Write(ctx, db.T.Prompts,
+				[]table.Op{{Kind: table.Delete, Row: table.Row{Key: key, ETag: row.ETag}}})
 			if err != nil && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {
 				return rowstore.Unavailable(err)
 			}

@@ -69,7 +69,9 @@ const mostSimilar = 5
 
 // Similar returns public prompts whose texts are like one, the most alike first. The prompt that is
 // being written itself is none of them.
-func (db *Learner) Similar(ctx context.Context, viewer prompt.UserID, text string, itself prompt.ID) ([]Similar, error) {
+func (db *Learner) Similar(ctx context.Context, viewer prompt.UserID, text string,
+	itself prompt.ID,
+) ([]Similar, error) {
 	all, err := db.nearest(ctx, viewer, "", text)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,9 @@ func (db *Learner) Similar(ctx context.Context, viewer prompt.UserID, text strin
 // SuggestTags returns at most three tags of the catalog that a prompt could have in addition to
 // those that it has, that which fits best first: those that title and text name, and those of the
 // prompts that are nearest.
-func (db *Learner) SuggestTags(ctx context.Context, title, text string, has []prompt.Tag) (tags []prompt.TagInfo, err error) {
+func (db *Learner) SuggestTags(ctx context.Context, title, text string,
+	has []prompt.Tag,
+) (tags []prompt.TagInfo, err error) {
 	var catalog []prompt.TagInfo
 	var nearest []near
 	err = rowstore.Both(ctx, func(ctx context.Context) (err error) {

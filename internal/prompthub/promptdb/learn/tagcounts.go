@@ -49,7 +49,10 @@ func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 	}
 	tags := map[string]int{}
 	authors := map[prompt.UserID]authorTally{}
-	r := table.Range{FromPartition: schema.NewestPrefix, ToPartition: table.After(schema.NewestPrefix), Select: []string{"Tags", "AuthorId", "AuthorName"}}
+	r := table.Range{
+		FromPartition: schema.NewestPrefix, ToPartition: table.After(schema.NewestPrefix),
+		Select: []string{"Tags", "AuthorId", "AuthorName"},
+	}
 	for row, err := range table.All(ctx, db.DB, db.T.Newest, r) {
 		if err != nil {
 			return 0, rowstore.Unavailable(err)
@@ -68,14 +71,15 @@ func (db *Learner) CountTags(ctx context.Context) (prompts int, err error) {
 		authors[author] = a
 	}
 	delete(tags, "") // of those that have none
-	err = db.Write(ctx, db.T.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: accounts.CountsKey(), Props: table.Props{
-		{Name: "Prompts", Value: table.Int64(int64(prompts))},
-		{Name: "Tags", Value: table.String(schema.JSONOf(tags))},
-		{Name: "Authors", Value: table.Int64(int64(len(authors)))},
-		{Name: "Prolific", Value: table.String(schema.JSONOf(mostProlific(authors)))},
-		{Name: "CountedAt", Value: table.Time(db.Now())},
-		{Name: "TookMs", Value: table.Int64(db.Now().Sub(began).Milliseconds())},
-	}}}})
+	err = db.Write(ctx, db.T.SystemState,
+		[]table.Op{{Kind: table.Upsert, Row: table.Row{Key: accounts.CountsKey(), Props: table.Props{
+			{Name: "Prompts", Value: table.Int64(int64(prompts))},
+			{Name: "Tags", Value: table.String(schema.JSONOf(tags))},
+			{Name: "Authors", Value: table.Int64(int64(len(authors)))},
+			{Name: "Prolific", Value: table.String(schema.JSONOf(mostProlific(authors)))},
+			{Name: "CountedAt", Value: table.Time(db.Now())},
+			{Name: "TookMs", Value: table.Int64(db.Now().Sub(began).Milliseconds())},
+		}}}})
 	if err != nil {
 		return 0, rowstore.Unavailable(err)
 	}

@@ -24,7 +24,9 @@ type NameAt struct {
 
 // NamesFrom returns an author's prompts that are not deleted, by their names as keys have them,
 // from a position on. The last result is the position after all rows that were read, "" at the end.
-func (db *Queries) NamesFrom(ctx context.Context, author prompt.UserID, from string, limit int) ([]NameAt, string, error) {
+func (db *Queries) NamesFrom(ctx context.Context, author prompt.UserID, from string,
+	limit int,
+) ([]NameAt, string, error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.NamePrefix)
 	if r.Select = namesFor; from != "" {
 		if from < schema.NamePrefix {
@@ -44,7 +46,8 @@ func (db *Queries) NamesFrom(ctx context.Context, author prompt.UserID, from str
 	var list []NameAt
 	for _, row := range rows {
 		name := row.Props.Get("Name").Str()
-		if c, err := schema.ParseLabelsRow(row); name == "" || schema.NameKey(author, name).Row != row.Row || err != nil || c.Deleted {
+		if c, err := schema.ParseLabelsRow(row); name == "" || schema.NameKey(author, name).Row != row.Row ||
+			err != nil || c.Deleted {
 			continue // another name of it, or what verify reports
 		}
 		if list = append(list, NameAt{prompt.ID(row.Props.Get("PromptId").Str()), row.Row}); len(list) > limit {
@@ -79,7 +82,9 @@ type ExportedPrompt struct {
 
 // ExportPrompt returns an author's prompt with its labels and what he voted on it, and versions
 // from a number on; nil where there is none.
-func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) (*ExportedPrompt, error) {
+func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id prompt.ID,
+	from int64,
+) (*ExportedPrompt, error) {
 	var rec *schema.Record
 	var c *schema.LabelsRow
 	var vote *table.Row
@@ -118,7 +123,8 @@ func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id pr
 	if w.Sources, err = db.sources(ctx, author, id, w.Versions); err != nil {
 		return nil, err
 	}
-	w.Prompt, w.Labels, w.MyVote = rec.Prompt, truth.ShownLabels(author, rec.Prompt, c), schema.VoteRows{Vote: vote}.Value()
+	w.Prompt, w.Labels, w.MyVote = rec.Prompt, truth.ShownLabels(author, rec.Prompt, c),
+		schema.VoteRows{Vote: vote}.Value()
 	onVersion, isSet := c.Labels[prompt.Production]
 	w.Withdrawn = isSet && onVersion == 0
 	if w.Begin = from; w.Visibility == prompt.Public {
@@ -135,12 +141,15 @@ func (db *Queries) ExportPrompt(ctx context.Context, author prompt.UserID, id pr
 // newFiles returns those files of some versions that the version before all of them does not have,
 // and of how many versions, the first ones, they are: those that fit into filesAPage. A SKILL.md
 // that is made is not among them.
-func (db *Queries) newFiles(ctx context.Context, author prompt.UserID, id prompt.ID, versions []prompt.Version) (files prompt.Files, n int, err error) {
+func (db *Queries) newFiles(ctx context.Context, author prompt.UserID, id prompt.ID,
+	versions []prompt.Version,
+) (files prompt.Files, n int, err error) {
 	if !slices.ContainsFunc(versions, func(v prompt.Version) bool { return len(v.Files) > 0 }) {
 		return nil, len(versions), nil
 	}
 	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, table.Range{
-		Partition: schema.AuthorPartition(author), From: schema.VersionKey(author, id, versions[0].Number-1).Row, To: schema.VersionKey(author, id, 0).Row,
+		Partition: schema.AuthorPartition(author), From: schema.VersionKey(author, id, versions[0].Number-1).Row,
+		To:     schema.VersionKey(author, id, 0).Row,
 		Select: schema.FilesProps,
 	}, 1)
 	if err != nil {
@@ -171,9 +180,12 @@ func (db *Queries) newFiles(ctx context.Context, author prompt.UserID, id prompt
 	return files, len(versions), nil
 }
 
-func (db *Queries) someVersions(ctx context.Context, author prompt.UserID, id prompt.ID, from int64) ([]prompt.Version, error) {
+func (db *Queries) someVersions(ctx context.Context, author prompt.UserID, id prompt.ID,
+	from int64,
+) ([]prompt.Version, error) {
 	r := table.Range{ // the newest stands first
-		Partition: schema.AuthorPartition(author), From: schema.VersionKey(author, id, from+versionsAPage-1).Row, To: schema.VersionKey(author, id, from-1).Row,
+		Partition: schema.AuthorPartition(author), From: schema.VersionKey(author, id, from+versionsAPage-1).Row,
+		To: schema.VersionKey(author, id, from-1).Row,
 	}
 	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, r, versionsAPage)
 	if err != nil {

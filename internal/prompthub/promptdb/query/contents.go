@@ -34,7 +34,9 @@ const (
 // WithTexts returns the first prompts of a list with the content that each holds now, and how many
 // of the list it has looked at: as many as have most bytes together, of which the last may go
 // beyond. Those that the viewer may not know of any more are left out.
-func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []truth.View, most int) (whole []truth.View, looked int, err error) {
+func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []truth.View,
+	most int,
+) (whole []truth.View, looked int, err error) {
 	recs := make([]*schema.Record, len(items))
 	var size atomic.Int64 // of those that were read, which are before all that were not begun
 	g, gctx := errgroup.WithContext(ctx)
@@ -67,7 +69,8 @@ func (db *Queries) WithTexts(ctx context.Context, viewer prompt.UserID, items []
 			bytes += rec.Content().Size()
 		}
 		by := cmp.Or(items[i].Viewer, viewer)
-		if rec != nil && !rec.Purging && (schema.LocatorOf(rec.Prompt).VisibleTo(by) || rec.Deleted() && rec.AuthorID == by) {
+		if rec != nil && !rec.Purging &&
+			(schema.LocatorOf(rec.Prompt).VisibleTo(by) || rec.Deleted() && rec.AuthorID == by) {
 			v := items[i]
 			v.Draft, v.Version, v.Revision, v.UpdatedAt = rec.Draft, rec.Version, rec.Revision, rec.UpdatedAt
 			whole = append(whole, v)
@@ -87,7 +90,9 @@ func (db *Queries) Unruled(ctx context.Context, p prompt.Prompt) (bool, error) {
 // tell the names that a prompt had, so where a workspace has rules they are read.
 func (db *Queries) Serves(ctx context.Context, p prompt.Prompt) (bool, error) {
 	rules, err := db.Rules(ctx, p.AuthorID)
-	if err != nil || !slices.ContainsFunc(rules, func(r prompt.LabelRule) bool { return r.Label == prompt.Production }) {
+	if err != nil || !slices.ContainsFunc(rules, func(r prompt.LabelRule) bool {
+		return r.Label == prompt.Production
+	}) {
 		return true, err
 	}
 	known, err := db.NamesOf(ctx, p.AuthorID, p.ID)

@@ -21,13 +21,16 @@ type Events struct {
 var eventProps = []string{"Type", "Prompt", "By"}
 
 func (q Events) match(p table.Props) bool {
-	return (q.Prompt == "" || p.Get("Prompt").Str() == string(q.Prompt)) && (q.By == "" || schema.UserIn(p, "By") == q.By) &&
+	return (q.Prompt == "" || p.Get("Prompt").Str() == string(q.Prompt)) &&
+		(q.By == "" || schema.UserIn(p, "By") == q.By) &&
 		(q.Type == "" || p.Get("Type").Str() == string(q.Type))
 }
 
 // Events returns events of a workspace after a position, the newest first. Fewer than limit, even
 // none, may come with a position to go on from: a request reads a bounded number of rows.
-func (db *Queries) Events(ctx context.Context, workspace prompt.UserID, q Events, after string, limit int) (events []prompt.Event, next string, err error) {
+func (db *Queries) Events(ctx context.Context, workspace prompt.UserID, q Events, after string,
+	limit int,
+) (events []prompt.Event, next string, err error) {
 	r := schema.EventsOf(workspace)
 	r.Filter, r.FilterProps = q.match, eventProps
 	if after != "" {
@@ -65,8 +68,11 @@ func (db *Queries) Events(ctx context.Context, workspace prompt.UserID, q Events
 }
 
 // Proposals returns proposals of a prompt after a position, the newest first.
-func (db *Queries) Proposals(ctx context.Context, owner prompt.UserID, id prompt.ID, after string, limit int) (list []prompt.Proposal, next string, err error) {
-	rows, next, err := db.rowsAfter(ctx, table.Prefix(schema.AuthorPartition(owner), schema.ProposalsOf(id)), after, limit)
+func (db *Queries) Proposals(ctx context.Context, owner prompt.UserID, id prompt.ID, after string,
+	limit int,
+) (list []prompt.Proposal, next string, err error) {
+	rows, next, err := db.rowsAfter(ctx, table.Prefix(schema.AuthorPartition(owner), schema.ProposalsOf(id)),
+		after, limit)
 	for _, row := range rows {
 		if p, ok := schema.ParseProposal(row); ok {
 			list = append(list, p)
@@ -77,7 +83,9 @@ func (db *Queries) Proposals(ctx context.Context, owner prompt.UserID, id prompt
 
 // rowsAfter returns rows of a range after a position, and the position to go on from, "" at the
 // end.
-func (db *Queries) rowsAfter(ctx context.Context, r table.Range, after string, limit int) (rows []table.Row, next string, err error) {
+func (db *Queries) rowsAfter(ctx context.Context, r table.Range, after string,
+	limit int,
+) (rows []table.Row, next string, err error) {
 	if after != "" {
 		r.From, r.After = "", after
 	}
@@ -105,7 +113,9 @@ type Open struct {
 }
 
 // OpenProposals returns open proposals of a workspace after a position, the newest first.
-func (db *Queries) OpenProposals(ctx context.Context, owner prompt.UserID, after string, limit int) (list []Open, next string, err error) {
+func (db *Queries) OpenProposals(ctx context.Context, owner prompt.UserID, after string,
+	limit int,
+) (list []Open, next string, err error) {
 	rows, next, err := db.rowsAfter(ctx, schema.OpenProposals(owner), after, limit)
 	for _, row := range rows {
 		if id, n, ok := schema.ParseOpen(row.Row); ok {

@@ -89,7 +89,10 @@ func (db *Queries) lists(w Search) []rowstore.List {
 			ls = append(ls, rowstore.List{Table: db.T.TagIndex, Partition: schema.TagPartition(w.Tags[i])})
 		}
 		if i < len(tokens) {
-			if l := (rowstore.List{Table: db.T.TitleIndex, Partition: schema.TokenPartition(tokens[i])}); !slices.Contains(ls, l) {
+			if l := (rowstore.List{
+				Table:     db.T.TitleIndex,
+				Partition: schema.TokenPartition(tokens[i]),
+			}); !slices.Contains(ls, l) {
 				ls = append(ls, l)
 			}
 		}
@@ -113,7 +116,9 @@ func (db *Queries) Find(ctx context.Context, w Search, after string, limit int) 
 		return db.findRanked(ctx, w, after, limit)
 	case after == "" && len(w.Tags) == 1:
 		key := firstKey{rowstore.List{Table: db.T.TagIndex, Partition: schema.TagPartition(w.Tags[0])}, limit}
-		return db.pages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) { return db.find(ctx, w, "", limit) })
+		return db.pages.page(ctx, db.Now, key, func(ctx context.Context) (Page, error) {
+			return db.find(ctx, w, "", limit)
+		})
 	}
 	return db.find(ctx, w, after, limit)
 }
@@ -200,7 +205,9 @@ func sortRanked(by schema.Ranking, rows []table.Row, after string, limit int) Pa
 }
 
 // walkRanked goes through the index of an order and keeps what is wanted.
-func (db *Queries) walkRanked(ctx context.Context, s *rowstore.Budget, w Search, after string, limit int, asked []string, want func(table.Props) bool) (Page, error) {
+func (db *Queries) walkRanked(ctx context.Context, s *rowstore.Budget, w Search, after string, limit int,
+	asked []string, want func(table.Props) bool,
+) (Page, error) {
 	var found []table.Row
 	for size := 4 * (limit + 1); ; size *= 4 {
 		rows, more, err := db.readRanked(ctx, s, schema.RankingOf(w.Order), after, s.Size(size), want, asked)

@@ -86,7 +86,9 @@ func (db *Queries) Lineage(ctx context.Context, viewer prompt.UserID, id prompt.
 
 // lineageOf returns the versions of a prompt, the highest first, without those that were recalled
 // or include other prompts.
-func (db *Queries) lineageOf(ctx context.Context, author prompt.UserID, id prompt.ID) (all []LineageVersion, err error) {
+func (db *Queries) lineageOf(ctx context.Context, author prompt.UserID,
+	id prompt.ID,
+) (all []LineageVersion, err error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.VersionsOf(id))
 	r.Select = lineageProps
 	for {
@@ -104,7 +106,10 @@ func (db *Queries) lineageOf(ctx context.Context, author prompt.UserID, id promp
 				return nil, fault.Coded(fault.Invalid, TooManyVersions,
 					fmt.Sprintf("the prompt has more than %d versions: delete those that are not needed", MaxLineage))
 			}
-			one := LineageVersion{Number: v.Number, Message: v.Message, Change: v.Change, Hash: v.Hash, Undescribed: v.Undescribed}
+			one := LineageVersion{
+				Number: v.Number, Message: v.Message, Change: v.Change,
+				Hash: v.Hash, Undescribed: v.Undescribed,
+			}
 			if len(v.Files) > 0 {
 				one.Tree, one.Digest = v.Files.Tree(), v.Files.Digest()
 			}

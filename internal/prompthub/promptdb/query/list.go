@@ -18,7 +18,8 @@ import (
 // Favorites returns the favorites of a user that he still may see, those of a filter, newest prompt
 // first.
 func (db *Queries) Favorites(ctx context.Context, user prompt.UserID, f Filter, after string, limit int) (Page, error) {
-	return db.kept(ctx, user, keptList{table: db.T.Favorites, partition: schema.FavoritesPartition(user), filter: f}, after, limit)
+	return db.kept(ctx, user, keptList{table: db.T.Favorites, partition: schema.FavoritesPartition(user), filter: f},
+		after, limit)
 }
 
 // A Page is a part of a list. After is the position of its end, "" at the end of the list; a
@@ -43,9 +44,10 @@ func (db *Queries) Ranked(ctx context.Context, order schema.Order, after string,
 	if after != "" {
 		return db.ranked(ctx, r, after, limit)
 	}
-	return db.pages.page(ctx, db.Now, firstKey{rowstore.List{Table: r.Table(db.T)}, limit}, func(ctx context.Context) (Page, error) {
-		return db.ranked(ctx, r, "", limit)
-	})
+	return db.pages.page(ctx, db.Now, firstKey{rowstore.List{Table: r.Table(db.T)}, limit},
+		func(ctx context.Context) (Page, error) {
+			return db.ranked(ctx, r, "", limit)
+		})
 }
 
 func (db *Queries) ranked(ctx context.Context, r schema.Ranking, after string, limit int) (Page, error) {
@@ -61,17 +63,22 @@ func (db *Queries) ranked(ctx context.Context, r schema.Ranking, after string, l
 
 // readRanked reads n rows of a ranking, those that keep refuses by the properties asked bare: the
 // bucket that after lies in, then one range over the lower ones.
-func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.Ranking, after string, n int, keep func(table.Props) bool, asked []string) (rows []table.Row, more bool, err error) {
+func (db *Queries) readRanked(ctx context.Context, s *rowstore.Budget, r schema.Ranking, after string, n int,
+	keep func(table.Props) bool, asked []string,
+) (rows []table.Row, more bool, err error) {
 	lower := r.Prefix
 	if after != "" {
 		bucket, _ := r.Bucket(after)
-		rows, more, err = s.Rows(ctx, r.Table(db.T), table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: asked}, n)
+		rows, more, err = s.Rows(ctx, r.Table(db.T),
+			table.Range{Partition: bucket, After: after, Filter: keep, FilterProps: asked}, n)
 		if err != nil || more || len(rows) >= n {
 			return rows, true, err
 		}
 		lower = bucket + "|" // after this bucket, before the next
 	}
-	rest, more, err := s.Rows(ctx, r.Table(db.T), table.Range{FromPartition: lower, ToPartition: table.After(r.Prefix), Filter: keep, FilterProps: asked}, n-len(rows))
+	rest, more, err := s.Rows(ctx, r.Table(db.T),
+		table.Range{FromPartition: lower, ToPartition: table.After(r.Prefix), Filter: keep, FilterProps: asked},
+		n-len(rows))
 	return append(rows, rest...), more, err
 }
 
@@ -80,7 +87,8 @@ func (db *Queries) Hidden(ctx context.Context, after string, limit int) (Page, e
 	if _, ok := schema.ParseByAge(after); after != "" && !ok {
 		return Page{}, cursor.Refuse()
 	}
-	rows, _, err := db.Budget().Rows(ctx, db.T.HiddenIndex, table.Range{Partition: schema.HiddenPartition, After: after}, limit+1)
+	rows, _, err := db.Budget().Rows(ctx, db.T.HiddenIndex,
+		table.Range{Partition: schema.HiddenPartition, After: after}, limit+1)
 	if err != nil {
 		return Page{}, err
 	}
@@ -161,7 +169,8 @@ const (
 
 // alsoRecent adds an item whose vote in a row is younger than the counts of lists may be.
 func (db *Queries) alsoRecent(recent []*truth.View, it *truth.View, vote table.Row) []*truth.View {
-	if at := vote.Props.Get("UpdatedAt").Time(); at.IsZero() || db.Now().Sub(at) >= voteLag || len(recent) == maxRecent {
+	if at := vote.Props.Get("UpdatedAt").Time(); at.IsZero() ||
+		db.Now().Sub(at) >= voteLag || len(recent) == maxRecent {
 		return recent
 	}
 	return append(recent, it)
@@ -181,7 +190,9 @@ func (db *Queries) countAgain(ctx context.Context, items []*truth.View) error {
 }
 
 // markOneByOne sets MyVote of the items whose key lies after the last one read.
-func (db *Queries) markOneByOne(ctx context.Context, viewer prompt.UserID, items []truth.View, keys []string, last string) error {
+func (db *Queries) markOneByOne(ctx context.Context, viewer prompt.UserID, items []truth.View,
+	keys []string, last string,
+) error {
 	var g errgroup.Group
 	g.SetLimit(rowstore.MaxParallel)
 	for i, key := range keys {
@@ -201,7 +212,9 @@ func (db *Queries) markOneByOne(ctx context.Context, viewer prompt.UserID, items
 
 // MyVotes returns the prompts that a voter voted on and still may see, newest prompt first. A value
 // other than None restricts them to that vote.
-func (db *Queries) MyVotes(ctx context.Context, voter prompt.UserID, value prompt.Vote, after string, limit int) (Page, error) {
+func (db *Queries) MyVotes(ctx context.Context, voter prompt.UserID, value prompt.Vote,
+	after string, limit int,
+) (Page, error) {
 	l := keptList{table: db.T.VotesByVoter, partition: schema.VoterPartition(voter)}
 	if value != prompt.None {
 		l.unwanted = func(row table.Row) bool { return schema.VoteIn(row) != value }
@@ -292,7 +305,10 @@ func (db *Queries) summariesOf(ctx context.Context, user prompt.UserID, rows []t
 			continue
 		}
 		if p := schema.ParseSummary(*row); !p.Deleted() {
-			items = append(items, truth.View{Prompt: p, Excerpt: excerptOf(*row), Production: row.Props.Get("Production").Int(), MyVote: schema.VoteIn(rows[i])})
+			items = append(items, truth.View{
+				Prompt: p, Excerpt: excerptOf(*row),
+				Production: row.Props.Get("Production").Int(), MyVote: schema.VoteIn(rows[i]),
+			})
 			recent = db.alsoRecent(recent, &items[len(items)-1], rows[i])
 		}
 	}

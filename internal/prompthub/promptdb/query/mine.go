@@ -153,7 +153,9 @@ func (f Filter) search(author prompt.UserID) Search {
 }
 
 // Mine returns an author's own prompts in an order, from a position on.
-func (db *Queries) Mine(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
+func (db *Queries) Mine(ctx context.Context, author prompt.UserID, f Filter, sort Sort,
+	after string, limit int,
+) (Page, error) {
 	words := !f.Deleted && (!f.Words.Empty() || f.Words.Qualified())
 	switch {
 	case f.Name != "":
@@ -185,7 +187,9 @@ func (db *Queries) mineNamed(ctx context.Context, author prompt.UserID, f Filter
 // viewsOf returns the prompts that rows of a list show.
 func viewsOf(rows ...table.Row) []truth.View { return pageOf(rows, len(rows), rowKey).Items }
 
-func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, search *textSearch, after string, limit int) (Page, error) {
+func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, search *textSearch,
+	after string, limit int,
+) (Page, error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.MinePrefix)
 	if after != "" {
 		if _, ok := schema.ParseMine(after); !ok {
@@ -222,16 +226,26 @@ func (db *Queries) mineNewest(ctx context.Context, author prompt.UserID, search 
 func mineRow(v truth.View) string { return schema.MinePrefix + schema.ByAge(v.ID) }
 
 // mineSorted sorts in memory what the key order does not give.
-func (db *Queries) mineSorted(ctx context.Context, author prompt.UserID, f Filter, sort Sort, after string, limit int) (Page, error) {
+func (db *Queries) mineSorted(ctx context.Context, author prompt.UserID, f Filter, sort Sort,
+	after string, limit int,
+) (Page, error) {
 	s := db.Budget()
-	rows, more, err := s.Rows(ctx, db.T.Prompts, table.Prefix(schema.AuthorPartition(author), schema.MinePrefix), maxSorted+1)
+	rows, more, err := s.Rows(ctx, db.T.Prompts, table.Prefix(schema.AuthorPartition(author), schema.MinePrefix),
+		maxSorted+1)
 	if err != nil {
 		return Page{}, err
 	}
 	if more || len(rows) > maxSorted {
-		return Page{}, &fault.Error{Kind: fault.Invalid, Text: "you have too many prompts for this order; take the newest first", Fields: []fault.Field{
-			{Name: "sort", Message: fmt.Sprintf("must be newest for an author of more than %d prompts", maxSorted), Value: string(sort)},
-		}}
+		return Page{}, &fault.Error{
+			Kind: fault.Invalid,
+			Text: "you have too many prompts for this order; take the newest first", Fields: []fault.Field{
+				{
+					Name: "sort", Message: fmt.Sprintf("must be newest for an author of more than %d prompts",
+						maxSorted),
+					Value: string(sort),
+				},
+			},
+		}
 	}
 	if after != "" {
 		if _, key, ok := strings.Cut(after, "\x00"); !ok || !validMine(key) {
@@ -243,7 +257,9 @@ func (db *Queries) mineSorted(ctx context.Context, author prompt.UserID, f Filte
 		keys[v.ID] = sortKey(v.Prompt, sort) + "\x00" + mineRow(v)
 	}
 	at := func(v truth.View) string { return keys[v.ID] }
-	list = slices.DeleteFunc(list, func(v truth.View) bool { return !f.fits(v.Prompt) || after != "" && at(v) <= after })
+	list = slices.DeleteFunc(list, func(v truth.View) bool {
+		return !f.fits(v.Prompt) || after != "" && at(v) <= after
+	})
 	slices.SortFunc(list, func(a, b truth.View) int { return cmp.Compare(at(a), at(b)) })
 	search, page := db.textSearch(author, f), Page{}
 	for len(list) > 0 {
@@ -291,7 +307,9 @@ func sortKey(p prompt.Prompt, sort Sort) string {
 // ByAuthor returns the prompts of an author that everyone may see, those of a filter, the newest
 // first. It reads the author's own list: no other is by author, and one that is written with every
 // prompt would cost each a row more.
-func (db *Queries) ByAuthor(ctx context.Context, author prompt.UserID, f Filter, after string, limit int) (Page, error) {
+func (db *Queries) ByAuthor(ctx context.Context, author prompt.UserID, f Filter,
+	after string, limit int,
+) (Page, error) {
 	if !f.Words.Empty() || f.Words.Qualified() {
 		return db.Find(ctx, f.search(author), after, limit)
 	}

@@ -44,7 +44,10 @@ func (n NameRow) Labelled(label string) int64 {
 func (n NameRow) Labels(v int64) []string { return n.labels.On(v) }
 
 // nameRowProps is what a list by name needs of a row.
-var nameRowProps = []string{"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps", "Recalled", "UpdatedAt", "IsDeleted"}
+var nameRowProps = []string{
+	"PromptId", "Name", "Kind", "Tags", "OwnTags", "Version", "LastVersion", "Labels", "Gaps",
+	"Recalled", "UpdatedAt", "IsDeleted",
+}
 
 // NameRows returns an author's prompts that have names and are not deleted, by name; with a name,
 // only the one that has it.
@@ -80,8 +83,10 @@ func nameRowsIn(author prompt.UserID, rows []table.Row) []NameRow {
 			continue
 		}
 		list = append(list, NameRow{
-			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()), Tags: schema.AllTags(p),
-			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(), UpdatedAt: p.Get("UpdatedAt").Time(), labels: c,
+			ID: prompt.ID(p.Get("PromptId").Str()), Name: name, Kind: prompt.Kind(p.Get("Kind").Str()),
+			Tags:    schema.AllTags(p),
+			Version: p.Get("Version").Int(), Last: p.Get("LastVersion").Int(),
+			UpdatedAt: p.Get("UpdatedAt").Time(), labels: c,
 		})
 	}
 	slices.SortFunc(list, func(a, b NameRow) int { return cmp.Compare(a.Name, b.Name) })
@@ -111,7 +116,8 @@ func (db *Queries) Configs(ctx context.Context, author prompt.UserID, list []Num
 	var size atomic.Int64
 	return out, db.partsOf(ctx, author, list, atOnce, versionConfig, func(i int, row table.Row) error {
 		if out[i] = schema.ParseVersionRow(row); size.Add(int64(len(out[i].Config))) > maxConfigs {
-			return fault.Coded(fault.Invalid, PageTooLarge, "the configs of these prompts are too long for one page; ask for fewer at a time")
+			return fault.Coded(fault.Invalid, PageTooLarge,
+				"the configs of these prompts are too long for one page; ask for fewer at a time")
 		}
 		return nil
 	})
@@ -128,7 +134,9 @@ func (db *Queries) VersionHeads(ctx context.Context, author prompt.UserID, list 
 }
 
 // VersionFiles returns the files of a version of a prompt, none if there is no such version.
-func (db *Queries) VersionFiles(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (prompt.Files, error) {
+func (db *Queries) VersionFiles(ctx context.Context, author prompt.UserID, id prompt.ID,
+	n int64,
+) (prompt.Files, error) {
 	row, err := db.VersionAt(ctx, author, id, n, schema.FilesProps...)
 	if err != nil || row == nil {
 		return nil, err
@@ -144,7 +152,9 @@ type VersionWithFiles struct {
 
 // FilesOfVersions returns the newest versions of a prompt with their files, of those that programs
 // get.
-func (db *Queries) FilesOfVersions(ctx context.Context, author prompt.UserID, id prompt.ID, most int) ([]VersionWithFiles, error) {
+func (db *Queries) FilesOfVersions(ctx context.Context, author prompt.UserID, id prompt.ID,
+	most int,
+) ([]VersionWithFiles, error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.VersionsOf(id))
 	r.Select = append(slices.Clone(schema.FilesProps), "Recall")
 	rows, _, err := db.Budget().Rows(ctx, db.T.Prompts, r, most)
@@ -164,7 +174,8 @@ func (db *Queries) FilesOfVersions(ctx context.Context, author prompt.UserID, id
 // partsOf reads some columns of the rows of versions, up to atATime at once, and calls found for
 // those that are there.
 func (db *Queries) partsOf(
-	ctx context.Context, author prompt.UserID, list []Numbered, atATime int, columns []string, found func(int, table.Row) error,
+	ctx context.Context, author prompt.UserID, list []Numbered, atATime int, columns []string,
+	found func(int, table.Row) error,
 ) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atATime)
@@ -186,9 +197,14 @@ func (db *Queries) partsOf(
 }
 
 // Times returns when versions of prompts were made, by number: all that were made at from or later.
-func (db *Queries) Times(ctx context.Context, author prompt.UserID, list []NameRow, from time.Time) ([]map[int64]time.Time, error) {
+func (db *Queries) Times(ctx context.Context, author prompt.UserID, list []NameRow,
+	from time.Time,
+) ([]map[int64]time.Time, error) {
 	if len(list) > maxDated {
-		return nil, fault.New(fault.Invalid, fmt.Sprintf("more than %d prompts may have versions of that time; ask for a later beginning, a tag or a name", maxDated))
+		return nil, fault.New(fault.Invalid,
+			fmt.Sprintf(
+				"more than %d prompts may have versions of that time; ask for a later beginning, a tag or a name",
+				maxDated))
 	}
 	out := make([]map[int64]time.Time, len(list))
 	g, ctx := errgroup.WithContext(ctx)
@@ -202,7 +218,9 @@ func (db *Queries) Times(ctx context.Context, author prompt.UserID, list []NameR
 	return out, g.Wait()
 }
 
-func (db *Queries) timesOf(ctx context.Context, author prompt.UserID, n NameRow, from time.Time) (map[int64]time.Time, error) {
+func (db *Queries) timesOf(ctx context.Context, author prompt.UserID, n NameRow,
+	from time.Time,
+) (map[int64]time.Time, error) {
 	r := table.Prefix(schema.AuthorPartition(author), schema.VersionsOf(n.ID))
 	r.Select = versionConfig[:2]
 	rows, more, err := db.Budget().Rows(ctx, db.T.Prompts, r, maxDatedEach)
@@ -217,7 +235,8 @@ func (db *Queries) timesOf(ctx context.Context, author prompt.UserID, n NameRow,
 		}
 	}
 	if more {
-		return nil, fault.New(fault.Invalid, fmt.Sprintf("%q has more than %d versions of that time; ask for a later beginning", n.Name, maxDatedEach))
+		return nil, fault.New(fault.Invalid,
+			fmt.Sprintf("%q has more than %d versions of that time; ask for a later beginning", n.Name, maxDatedEach))
 	}
 	return times, nil
 }

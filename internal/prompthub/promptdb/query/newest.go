@@ -31,9 +31,10 @@ func (db *Queries) Newest(ctx context.Context, after string, limit int) (Page, e
 	if after != "" {
 		return db.NewestPage(ctx, after, limit)
 	}
-	return db.pages.page(ctx, db.Now, firstKey{rowstore.List{Table: db.T.Newest}, limit}, func(ctx context.Context) (Page, error) {
-		return db.NewestPage(ctx, "", limit)
-	})
+	return db.pages.page(ctx, db.Now, firstKey{rowstore.List{Table: db.T.Newest}, limit},
+		func(ctx context.Context) (Page, error) {
+			return db.NewestPage(ctx, "", limit)
+		})
 }
 
 // NewestPage is Newest without the cache of first pages.
@@ -69,9 +70,12 @@ func (db *Queries) NewestPage(ctx context.Context, after string, limit int) (Pag
 // newestMonth reads n rows of a month after a key, or, if at is 0, of the latest month that has
 // prompts, and returns which it was. That is mostly this month, which is read during the look for a
 // later one: ids lie there that a wrong clock made.
-func (db *Queries) newestMonth(ctx context.Context, s *rowstore.Budget, at yearMonth, after string, n int) (read yearMonth, rows []table.Row, more bool, err error) {
+func (db *Queries) newestMonth(ctx context.Context, s *rowstore.Budget, at yearMonth, after string,
+	n int,
+) (read yearMonth, rows []table.Row, more bool, err error) {
 	get := func(ctx context.Context) (err error) {
-		rows, more, err = s.Rows(ctx, db.T.Newest, table.Range{Partition: schema.NewestPrefix + read.key(), After: after}, n)
+		rows, more, err = s.Rows(ctx, db.T.Newest,
+			table.Range{Partition: schema.NewestPrefix + read.key(), After: after}, n)
 		return err
 	}
 	now, latest := monthNow(db.Now()), yearMonth(0)
@@ -142,7 +146,9 @@ func (s span) parts() []span {
 
 // olderMonths reads the first n rows of the months before one. Where it does not come to the end of
 // the list, and has fewer, rest is the month down to which it has come.
-func (db *Queries) olderMonths(ctx context.Context, s *rowstore.Budget, before yearMonth, n int) (rows []table.Row, rest yearMonth, err error) {
+func (db *Queries) olderMonths(ctx context.Context, s *rowstore.Budget, before yearMonth,
+	n int,
+) (rows []table.Row, rest yearMonth, err error) {
 	oldest, err := db.oldestMonth(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -164,11 +170,14 @@ func (db *Queries) olderMonths(ctx context.Context, s *rowstore.Budget, before y
 // spans reads the first n rows of spans that follow on each other, all at once. A range of several
 // months begins with the oldest, so one that does not end within n rows tells nothing: full is the
 // first such, and rows are those before it.
-func (db *Queries) spans(ctx context.Context, s *rowstore.Budget, all []span, n int) (rows []table.Row, full *span, err error) {
+func (db *Queries) spans(ctx context.Context, s *rowstore.Budget, all []span,
+	n int,
+) (rows []table.Row, full *span, err error) {
 	found := make([]*rowstore.Reading, len(all))
 	for i, months := range all {
 		found[i] = &rowstore.Reading{Table: db.T.Newest, Range: table.Range{
-			FromPartition: schema.NewestPrefix + months.from.key(), ToPartition: schema.NewestPrefix + (months.to + 1).key(),
+			FromPartition: schema.NewestPrefix + months.from.key(),
+			ToPartition:   schema.NewestPrefix + (months.to + 1).key(),
 		}, Limit: n}
 	}
 	if err := s.ReadAll(ctx, found); err != nil {
@@ -248,7 +257,10 @@ func (db *Queries) latestMonth(ctx context.Context) (yearMonth, error) {
 	}
 	s, more := db.Budget(), true
 	for i := 0; i < maxLater && more; i++ {
-		r := table.Range{FromPartition: schema.NewestPrefix + (found + 1).key(), ToPartition: table.After(schema.NewestPrefix)}
+		r := table.Range{
+			FromPartition: schema.NewestPrefix + (found + 1).key(),
+			ToPartition:   table.After(schema.NewestPrefix),
+		}
 		var rows []table.Row
 		var err error
 		if rows, more, err = s.Rows(ctx, db.T.Newest, r, table.MaxPage); err != nil {

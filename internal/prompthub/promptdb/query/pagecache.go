@@ -45,7 +45,9 @@ type pageCache struct {
 
 // page returns a first page, which read reads if no recent one is there. It holds no votes of a
 // viewer.
-func (f *pageCache) page(ctx context.Context, now func() time.Time, key firstKey, read func(context.Context) (Page, error)) (Page, error) {
+func (f *pageCache) page(ctx context.Context, now func() time.Time, key firstKey,
+	read func(context.Context) (Page, error),
+) (Page, error) {
 	p, mine := f.join(key, now())
 	switch {
 	case p == nil: // too many different ones at once
@@ -154,7 +156,9 @@ func (p *first) shows(id prompt.ID) bool {
 // lacks reports whether a prompt's row lies before the end of a page.
 func (p *first) lacks(t schema.Tables, key firstKey, x prompt.Prompt) bool {
 	switch {
-	case !x.Listed() || key.list.Table == t.TagIndex && !slices.ContainsFunc(x.Tags, func(tag prompt.Tag) bool { return schema.TagPartition(tag) == key.list.Partition }):
+	case !x.Listed() || key.list.Table == t.TagIndex && !slices.ContainsFunc(x.Tags, func(tag prompt.Tag) bool {
+		return schema.TagPartition(tag) == key.list.Partition
+	}):
 		return false
 	case p.page.After == "":
 		return true

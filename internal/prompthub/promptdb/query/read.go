@@ -46,7 +46,9 @@ func (db *Queries) lookUp(ctx context.Context, viewer prompt.UserID, id prompt.I
 }
 
 // readWithLabels reads a truth row and, if it is wanted, the labels row next to it.
-func (db *Queries) readWithLabels(ctx context.Context, author prompt.UserID, id prompt.ID, labels bool) (rec *schema.Record, c *schema.LabelsRow, err error) {
+func (db *Queries) readWithLabels(ctx context.Context, author prompt.UserID, id prompt.ID,
+	labels bool,
+) (rec *schema.Record, c *schema.LabelsRow, err error) {
 	if !labels {
 		rec, err = db.Read(ctx, author, id)
 		return rec, nil, err
@@ -62,7 +64,9 @@ func (db *Queries) readWithLabels(ctx context.Context, author prompt.UserID, id 
 }
 
 // GetByName is Get for the prompt that a name, an old name or a slug of an owner leads to.
-func (db *Queries) GetByName(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (truth.View, error) {
+func (db *Queries) GetByName(ctx context.Context, viewer, owner prompt.UserID, name string,
+	want WantedVersion,
+) (truth.View, error) {
 	id, want, err := db.lookupName(ctx, viewer, owner, name, want)
 	switch {
 	case err != nil:
@@ -76,7 +80,9 @@ func (db *Queries) GetByName(ctx context.Context, viewer, owner prompt.UserID, n
 // lookupName returns which prompt a name of an owner leads to, and which of its versions probably
 // is the one that is wanted. A viewer who may not know of the prompt is answered as for a name that
 // is free, after the same calls: the time tells nothing.
-func (db *Queries) lookupName(ctx context.Context, viewer, owner prompt.UserID, name string, want WantedVersion) (prompt.ID, WantedVersion, error) {
+func (db *Queries) lookupName(ctx context.Context, viewer, owner prompt.UserID, name string,
+	want WantedVersion,
+) (prompt.ID, WantedVersion, error) {
 	row, err := db.GetRow(ctx, db.T.Prompts, schema.NameKey(owner, name))
 	if err != nil {
 		return "", want, err
@@ -123,7 +129,9 @@ const noPrompt prompt.ID = "00000000000000000000000000"
 var visibility = []string{"Visibility", "DeletedAt", "HiddenAt"}
 
 // view reads everything at once, where the author is known.
-func (db *Queries) view(ctx context.Context, viewer, author prompt.UserID, id prompt.ID, labels bool) (truth.View, error) {
+func (db *Queries) view(ctx context.Context, viewer, author prompt.UserID, id prompt.ID,
+	labels bool,
+) (truth.View, error) {
 	var v truth.TallyAndVote
 	var rec *schema.Record
 	var c *schema.LabelsRow

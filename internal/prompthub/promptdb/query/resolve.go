@@ -111,13 +111,15 @@ func (db *Queries) readIncludes(ctx context.Context, viewer prompt.UserID, list 
 func (db *Queries) readInclude(ctx context.Context, viewer prompt.UserID, p place) (*included, error) {
 	v, err := db.included(ctx, viewer, p.owner, p.Include)
 	conflict := func(why string) (*included, error) {
-		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes %s, %s", p.Include.Which(), why))}, nil
+		return &included{err: fault.Coded(fault.Conflict, prompt.IncludeUnresolved,
+			fmt.Sprintf("the prompt includes %s, %s", p.Include.Which(), why))}, nil
 	}
 	switch {
 	case fault.CodeOf(err) == prompt.Recalled:
 		return conflict("but " + err.Error())
 	case fault.Of(err) == fault.NotFound && viewer == p.owner:
-		return conflict("but " + err.Error() + "; a text includes its author's own prompts alone: fork that of another first")
+		return conflict("but " + err.Error() +
+			"; a text includes its author's own prompts alone: fork that of another first")
 	case fault.Of(err) == fault.NotFound:
 		return conflict("which does not exist, or which you may not read")
 	case err != nil:
@@ -126,7 +128,10 @@ func (db *Queries) readInclude(ctx context.Context, viewer prompt.UserID, p plac
 		return conflict("which is a chat; only texts can be included")
 	}
 	c := v.Content()
-	return &included{Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes(), public: v.Listed() && truth.Shows("", v.Prompt, v.Version)}, nil
+	return &included{
+		Node: Node{ID: v.ID, Name: v.Name, Version: v.Version}, content: c, includes: c.Includes(),
+		public: v.Listed() && truth.Shows("", v.Prompt, v.Version),
+	}, nil
 }
 
 // resolve puts what was read into its places in a content.
@@ -168,11 +173,14 @@ type resolving struct {
 }
 
 func tooDeep() error {
-	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes others more than %d deep; include what they include yourself", prompt.IncludeDepth))
+	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved,
+		fmt.Sprintf("the prompt includes others more than %d deep; include what they include yourself",
+			prompt.IncludeDepth))
 }
 
 func tooMany() error {
-	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved, fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
+	return fault.Coded(fault.Conflict, prompt.IncludeUnresolved,
+		fmt.Sprintf("the prompt includes more than %d others, theirs counted with its own; include fewer", maxIncluded))
 }
 
 // included returns what an include of a prompt of an owner leads to, without votes. The label
@@ -246,7 +254,9 @@ func (r *resolving) splice(node Node, c prompt.Content) (prompt.Content, error) 
 	}
 	whole, ok := c.Splice(texts, r.maxText)
 	if !ok {
-		return c, fault.New(fault.Conflict, fmt.Sprintf("%q with what it includes is longer than the %d characters that a text may have", node.Name, r.maxText))
+		return c, fault.New(fault.Conflict,
+			fmt.Sprintf("%q with what it includes is longer than the %d characters that a text may have", node.Name,
+				r.maxText))
 	}
 	return whole, nil
 }

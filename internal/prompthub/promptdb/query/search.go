@@ -37,7 +37,8 @@ const (
 
 // inMemory reports whether a search is answered from indexes in memory: all but one for tags alone.
 func (w Search) inMemory() bool {
-	return !w.Words.Empty() || w.Words.Excludes() || w.Words.Author() != "" || w.Words.Name() != "" || w.By != "" || len(w.Scopes) > 0
+	return !w.Words.Empty() || w.Words.Excludes() || w.Words.Author() != "" || w.Words.Name() != "" ||
+		w.By != "" || len(w.Scopes) > 0
 }
 
 // findIndexed returns what a search for words wants.
@@ -71,7 +72,10 @@ func (db *Queries) findIndexed(ctx context.Context, w Search, after string, limi
 func (db *Queries) findTitles(ctx context.Context, w Search, limit int) (page Page, err error) {
 	switch {
 	case w.By != "":
-		f := Filter{Tags: w.Tags, Words: w.Words, Titles: true, Author: w.Author, Visibility: w.Visibility, listed: !w.mine()}
+		f := Filter{
+			Tags: w.Tags, Words: w.Words, Titles: true, Author: w.Author,
+			Visibility: w.Visibility, listed: !w.mine(),
+		}
 		page, err = db.mineNewest(ctx, w.By, db.textSearch(w.By, f), "", limit) // which reads titles alone
 	case len(db.lists(w)) > 0:
 		page, err = db.find(ctx, w, "", limit)
@@ -80,8 +84,13 @@ func (db *Queries) findTitles(ctx context.Context, w Search, limit int) (page Pa
 	return page, err
 }
 
-func (db *Queries) findIn(ctx context.Context, w Search, indexes []*searchindex.Index, after string, limit int) (Page, error) {
-	q := searchindex.Query{Words: w.Words, Tags: w.Tags, Author: w.Author, By: w.By, InTitle: !w.Text, Verbatim: w.Verbatim, All: !w.Text}
+func (db *Queries) findIn(ctx context.Context, w Search, indexes []*searchindex.Index,
+	after string, limit int,
+) (Page, error) {
+	q := searchindex.Query{
+		Words: w.Words, Tags: w.Tags, Author: w.Author, By: w.By, InTitle: !w.Text,
+		Verbatim: w.Verbatim, All: !w.Text,
+	}
 	if after == atTitles {
 		after = ""
 	}
@@ -161,8 +170,11 @@ func tell(w Search, s *searchindex.Search, all []judged) (page Page) {
 		}
 	}
 	for i, word := range words {
-		if len(forms[i]) > 0 && !slices.ContainsFunc(page.Understood, func(u prompt.Understood) bool { return u.Word == word }) {
-			page.Understood = append(page.Understood, prompt.Understood{Word: word, As: forms[i], Instead: s.Replaced(i)})
+		if len(forms[i]) > 0 && !slices.ContainsFunc(page.Understood, func(u prompt.Understood) bool {
+			return u.Word == word
+		}) {
+			page.Understood = append(page.Understood,
+				prompt.Understood{Word: word, As: forms[i], Instead: s.Replaced(i)})
 		}
 	}
 	page.Searched = w.Words.With(page.Understood)
@@ -175,7 +187,9 @@ func tell(w Search, s *searchindex.Search, all []judged) (page Page) {
 }
 
 // judge reads the truth of hits.
-func (db *Queries) judge(ctx context.Context, w Search, s *searchindex.Search, hits []searchindex.Hit) ([]judged, error) {
+func (db *Queries) judge(ctx context.Context, w Search, s *searchindex.Search,
+	hits []searchindex.Hit,
+) ([]judged, error) {
 	all := make([]judged, len(hits))
 	err := rowstore.Each(ctx, len(hits), maxDecided, func(ctx context.Context, i int) (err error) {
 		all[i].hit = hits[i]
@@ -200,7 +214,9 @@ func (db *Queries) judgeOne(ctx context.Context, w Search, words []string, hit *
 	if errors.Is(err, schema.ErrUnreadable) { // verify reports it
 		return nil, nil //nolint:nilnil // as documented
 	}
-	if err != nil || rec == nil || rec.Purging || !rec.Listed() && (!w.shows(rec.AuthorID) || rec.Deleted()) || w.By != "" && rec.AuthorID != w.By || w.Visibility != "" && rec.Visibility != w.Visibility || !w.fitsOwn(rec.Prompt) {
+	if err != nil || rec == nil || rec.Purging || !rec.Listed() && (!w.shows(rec.AuthorID) || rec.Deleted()) ||
+		w.By != "" && rec.AuthorID != w.By || w.Visibility != "" && rec.Visibility != w.Visibility ||
+		!w.fitsOwn(rec.Prompt) {
 		return nil, err
 	}
 	if table.Ticks(rec.LoggedAt) != hit.Revision && !stillHas(rec, w, words, hit) {
@@ -303,7 +319,9 @@ func wordsOf(terms []string) map[string]bool {
 
 // findByVotes returns hits in an order that votes change. Few are read and sorted; where there are
 // more, enough of the index of the order is wanted to walk that.
-func (db *Queries) findByVotes(ctx context.Context, w Search, s *searchindex.Search, after string, limit int) (Page, error) {
+func (db *Queries) findByVotes(ctx context.Context, w Search, s *searchindex.Search,
+	after string, limit int,
+) (Page, error) {
 	by := schema.RankingOf(w.Order)
 	row, walks := strings.CutPrefix(after, walking)
 	if _, ok := by.Bucket(row); after != "" && !ok {

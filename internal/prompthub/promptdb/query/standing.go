@@ -49,7 +49,8 @@ const TooManyPrompts fault.Code = "TOO_MANY_PROMPTS"
 
 // standingProps is what is read of a truth row.
 var standingProps = []string{
-	"PromptId", "AuthorId", "Title", "Name", "Slug", "OldNames", "Description", "Version", "LastVersion", "PublicFrom", "Visibility",
+	"PromptId", "AuthorId", "Title", "Name", "Slug", "OldNames", "Description", "Version",
+	"LastVersion", "PublicFrom", "Visibility",
 	"DeletedAt", "HiddenAt", "IsPurging", "Undescribed", "RowsVersion",
 }
 
@@ -63,14 +64,15 @@ func (db *Queries) Standings(ctx context.Context, viewer, owner prompt.UserID) (
 	var recs []schema.Record
 	labels, unreadable := make(map[prompt.ID]schema.LabelsRow), make(map[prompt.ID]bool)
 	err = rowstore.Both(ctx, func(ctx context.Context) error {
-		return db.eachStanding(ctx, table.Prefix(schema.AuthorPartition(owner), schema.LabelsPrefix), func(row table.Row) error {
-			c, err := schema.ParseLabelsRow(row)
-			id := prompt.ID(row.Props.Get("PromptId").Str())
-			if labels[id] = c; err != nil {
-				unreadable[id] = true
-			}
-			return nil
-		})
+		return db.eachStanding(ctx, table.Prefix(schema.AuthorPartition(owner), schema.LabelsPrefix),
+			func(row table.Row) error {
+				c, err := schema.ParseLabelsRow(row)
+				id := prompt.ID(row.Props.Get("PromptId").Str())
+				if labels[id] = c; err != nil {
+					unreadable[id] = true
+				}
+				return nil
+			})
 	}, func(ctx context.Context) error {
 		r := table.Range{Partition: schema.AuthorPartition(owner), From: "0", Select: standingProps}
 		return db.eachStanding(ctx, r, func(row table.Row) error {
@@ -91,7 +93,10 @@ func (db *Queries) Standings(ctx context.Context, viewer, owner prompt.UserID) (
 		if !has {
 			c = schema.LabelsRow{Last: rec.Last}
 		}
-		s := Standing{Prompt: rec.Prompt, Viewer: viewer, labels: c, ruled: rules.ForPrompt(prompt.Production, rec.Prompt) != nil}
+		s := Standing{
+			Prompt: rec.Prompt, Viewer: viewer, labels: c,
+			ruled: rules.ForPrompt(prompt.Production, rec.Prompt) != nil,
+		}
 		if s.visible() && !rec.Purging && !unreadable[rec.ID] {
 			all = append(all, s)
 		}
@@ -109,7 +114,8 @@ func (db *Queries) eachStanding(ctx context.Context, r table.Range, do func(tabl
 			return rowstore.Unavailable(err)
 		}
 		if n++; n > MaxStandings {
-			return fault.Coded(fault.Invalid, TooManyPrompts, fmt.Sprintf("the owner has more than %d prompts: take single ones, or a collection", MaxStandings))
+			return fault.Coded(fault.Invalid, TooManyPrompts,
+				fmt.Sprintf("the owner has more than %d prompts: take single ones, or a collection", MaxStandings))
 		}
 		if err := do(row); err != nil {
 			return err

@@ -28,7 +28,9 @@ type History struct {
 
 // LabelHistory returns what became of a label, the last move first, as far as the viewer may see
 // the versions.
-func (db *Queries) LabelHistory(ctx context.Context, viewer prompt.UserID, id prompt.ID, label, after string, limit int) (History, error) {
+func (db *Queries) LabelHistory(ctx context.Context, viewer prompt.UserID, id prompt.ID, label, after string,
+	limit int,
+) (History, error) {
 	rec, err := db.shown(ctx, viewer, id, nil, nil)
 	if err != nil {
 		return History{}, err
@@ -104,14 +106,17 @@ func (db *Queries) Source(ctx context.Context, viewer prompt.UserID, p prompt.Pr
 
 // sources returns the files that versions were made of, by the numbers of the versions, which
 // follow one another. It leaves out those that are damaged.
-func (db *Queries) sources(ctx context.Context, author prompt.UserID, id prompt.ID, versions []prompt.Version) (map[int64]prompt.Source, error) {
+func (db *Queries) sources(ctx context.Context, author prompt.UserID, id prompt.ID,
+	versions []prompt.Version,
+) (map[int64]prompt.Source, error) {
 	made := slices.DeleteFunc(slices.Clone(versions), func(v prompt.Version) bool { return v.Source == "" })
 	if len(made) == 0 {
 		return nil, nil //nolint:nilnil // there are none
 	}
 	all := make(map[int64]prompt.Source)
 	for row, err := range table.All(ctx, db.DB, db.T.Prompts, table.Range{
-		Partition: schema.AuthorPartition(author), From: schema.SourceKey(author, id, made[len(made)-1].Number).Row, To: schema.SourceKey(author, id, made[0].Number-1).Row,
+		Partition: schema.AuthorPartition(author), From: schema.SourceKey(author, id, made[len(made)-1].Number).Row,
+		To: schema.SourceKey(author, id, made[0].Number-1).Row,
 	}) {
 		var damaged *table.DamagedError
 		switch {
@@ -131,7 +136,8 @@ func (db *Queries) sources(ctx context.Context, author prompt.UserID, id prompt.
 // shown returns the truth row of a prompt that the viewer may see, or only some of its properties,
 // and at the same time does other reads.
 func (db *Queries) shown(
-	ctx context.Context, viewer prompt.UserID, id prompt.ID, only []string, alongside func(ctx context.Context, author prompt.UserID) error,
+	ctx context.Context, viewer prompt.UserID, id prompt.ID, only []string,
+	alongside func(ctx context.Context, author prompt.UserID) error,
 ) (*schema.Record, error) {
 	author, known := db.Authors.Get(id)
 	if !known {
@@ -182,7 +188,9 @@ type WantedVersion struct {
 }
 
 // GetVersion returns a prompt as it was in a version, with its exact tally and the viewer's vote.
-func (db *Queries) GetVersion(ctx context.Context, viewer prompt.UserID, id prompt.ID, want WantedVersion) (truth.View, error) {
+func (db *Queries) GetVersion(ctx context.Context, viewer prompt.UserID, id prompt.ID,
+	want WantedVersion,
+) (truth.View, error) {
 	var o truth.TallyAndVote
 	v, err := db.versionView(ctx, viewer, id, want, func(ctx context.Context) (err error) {
 		o, _, err = db.TallyAndVote(ctx, viewer, id)
@@ -238,7 +246,8 @@ func (db *Queries) versionView(
 		}
 	}
 	if has := want.in(viewer, rec.Prompt, c); want.Number == 0 && has != n {
-		if n, row = has, nil; n > 0 && (n != rec.Version || c == nil) { // only its row tells then whether it was recalled
+		// only its row tells then whether it was recalled
+		if n, row = has, nil; n > 0 && (n != rec.Version || c == nil) {
 			if row, err = db.VersionAt(ctx, rec.AuthorID, id, n, only...); err != nil {
 				return truth.View{}, err
 			}
@@ -314,11 +323,16 @@ type VersionPage struct {
 }
 
 // versionHeadProps is what a list shows of a version.
-var versionHeadProps = []string{"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash", "Recall", "MadeThereBy", "MadeThereAt"}
+var versionHeadProps = []string{
+	"Version", "Message", "CreatedBy", "CreatedAt", "ContentHash", "Recall",
+	"MadeThereBy", "MadeThereAt",
+}
 
 // Versions returns the versions of a prompt that the viewer may see, the newest first, from below a
 // number on; 0 for all.
-func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, below int64, limit int) (VersionPage, error) {
+func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt.ID, below int64,
+	limit int,
+) (VersionPage, error) {
 	var c *schema.LabelsRow
 	var rows []table.Row
 	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) error {
@@ -337,7 +351,11 @@ func (db *Queries) Versions(ctx context.Context, viewer prompt.UserID, id prompt
 	if err != nil {
 		return VersionPage{}, err
 	}
-	page := VersionPage{Title: rec.Title, Name: rec.Name, Names: rec.Names(), Author: rec.AuthorName, AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility, Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c)}
+	page := VersionPage{
+		Title: rec.Title, Name: rec.Name, Names: rec.Names(), Author: rec.AuthorName,
+		AuthorID: rec.AuthorID, Mine: rec.AuthorID == viewer && !rec.Deleted(), Visibility: rec.Visibility,
+		Latest: rec.Version, Labels: truth.ShownLabels(viewer, rec.Prompt, c),
+	}
 	page.Served = rec.Version
 	if c != nil {
 		page.Served, page.Recalled = c.Served(rec.Prompt), c.Recalled
@@ -373,7 +391,9 @@ func (db *Queries) Labels(ctx context.Context, viewer prompt.UserID, id prompt.I
 }
 
 // Contents returns a prompt that the viewer may see, at two of its versions.
-func (db *Queries) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID, a, b int64) (one, other truth.View, err error) {
+func (db *Queries) Contents(ctx context.Context, viewer prompt.UserID, id prompt.ID,
+	a, b int64,
+) (one, other truth.View, err error) {
 	var rows [2]*table.Row
 	rec, err := db.shown(ctx, viewer, id, nil, func(ctx context.Context, author prompt.UserID) error {
 		return rowstore.Both(ctx, func(ctx context.Context) (err error) {

@@ -43,10 +43,12 @@ func ParseCollection(row table.Row) (c prompt.Collection, ok bool) {
 	slug, isCollection := strings.CutPrefix(row.Row, CollectionPrefix)
 	p := row.Props
 	c = prompt.Collection{
-		Owner: owner, Slug: slug, Version: p.Get("Version").Int(), CreatedAt: p.Get("CreatedAt").Time(), UpdatedAt: p.Get("UpdatedAt").Time(),
+		Owner: owner, Slug: slug, Version: p.Get("Version").Int(), CreatedAt: p.Get("CreatedAt").Time(),
+		UpdatedAt: p.Get("UpdatedAt").Time(),
 		CollectionDraft: prompt.CollectionDraft{
-			Name: p.Get("Name").Str(), About: p.Get("About").Str(), Visibility: prompt.Visibility(p.Get("Visibility").Str()),
-			Prompts: parseList[prompt.ID](p, "Skills"),
+			Name: p.Get("Name").Str(), About: p.Get("About").Str(),
+			Visibility: prompt.Visibility(p.Get("Visibility").Str()),
+			Prompts:    parseList[prompt.ID](p, "Skills"),
 		},
 	}
 	checked, err := c.Check()

@@ -60,9 +60,12 @@ func ParseEvent(row table.Row) (owner prompt.UserID, e prompt.Event, ok bool) {
 	p := row.Props
 	text := func(name string) string { return p.Get(name).Str() }
 	e = prompt.Event{
-		ID: id, At: p.Get("At").Time(), Type: prompt.EventType(text("Type")), By: UserIn(p, "By"), Prompt: prompt.ID(text("Prompt")), Name: text("Name"),
-		Version: p.Get("Version").Int(), Digest: text("Digest"), Labels: parseList[prompt.LabelMove](p, "Labels"), Proposal: p.Get("Proposal").Int(),
-		Verdict: prompt.Verdict(text("Verdict")), Member: text("Member"), Role: prompt.Role(text("Role")), Token: text("Token"),
+		ID: id, At: p.Get("At").Time(), Type: prompt.EventType(text("Type")), By: UserIn(p, "By"),
+		Prompt: prompt.ID(text("Prompt")), Name: text("Name"),
+		Version: p.Get("Version").Int(), Digest: text("Digest"), Labels: parseList[prompt.LabelMove](p, "Labels"),
+		Proposal: p.Get("Proposal").Int(),
+		Verdict:  prompt.Verdict(text("Verdict")), Member: text("Member"),
+		Role: prompt.Role(text("Role")), Token: text("Token"),
 	}
 	return owner, e, ok && eventKey(owner, e.At, id) == row.Key
 }

@@ -39,13 +39,18 @@ func FetchKey(id prompt.ID, f Fetch) table.Key {
 // FetchProps returns what the row of a fetch holds.
 func FetchProps(f Fetch) table.Props {
 	return table.Props{
-		{Name: "Version", Value: table.Int64(f.Version)}, {Name: "FetchedAt", Value: table.Time(f.At)}, {Name: "Count", Value: table.Int64(f.Count)},
+		{Name: "Version", Value: table.Int64(f.Version)},
+		{Name: "FetchedAt", Value: table.Time(f.At)},
+		{Name: "Count", Value: table.Int64(f.Count)},
 	}
 }
 
 // ParseFetch reads the row of a fetch, and reports whether it is one.
 func ParseFetch(row table.Row) (prompt.ID, Fetch, bool) {
-	f := Fetch{Version: row.Props.Get("Version").Int(), At: row.Props.Get("FetchedAt").Time(), Count: row.Props.Get("Count").Int()}
+	f := Fetch{
+		Version: row.Props.Get("Version").Int(), At: row.Props.Get("FetchedAt").Time(),
+		Count: row.Props.Get("Count").Int(),
+	}
 	if !strings.HasPrefix(row.Row, noToken) {
 		f.Token = row.Row
 	}

@@ -18,11 +18,17 @@ func TestFilesOfAnyPaths(t *testing.T) {
 	for _, char := range []string{"a", "&", "\u2028", "ä", "\U0001f600"} {
 		var list []prompt.FileBytes
 		for i := range prompt.MaxFiles {
-			list = append(list, prompt.FileBytes{Path: strings.Repeat(char, 115/len(char)) + string(rune('a'+i/16)) + string(rune('a'+i%16)), Executable: true})
+			list = append(list, prompt.FileBytes{
+				Path:       strings.Repeat(char, 115/len(char)) + string(rune('a'+i/16)) + string(rune('a'+i%16)),
+				Executable: true,
+			})
 		}
 		files, err := prompt.NewFiles(list)
 		require.NoError(t, err)
-		v := prompt.Version{Number: 1, Content: prompt.Content{Text: "x"}, Files: files, Bundle: prompt.Bundle{Archive: "a", Package: "b"}}
+		v := prompt.Version{
+			Number: 1, Content: prompt.Content{Text: "x"}, Files: files,
+			Bundle: prompt.Bundle{Archive: "a", Package: "b"},
+		}
 		row := schema.VersionRow("ann", "01ARZ3NDEKTSV4RRFFQ69G5FAV", v, 0)
 		only := table.Row{Key: row.Key}
 		for _, name := range schema.FilesProps {

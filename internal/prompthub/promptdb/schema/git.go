@@ -121,14 +121,18 @@ func (l Line) Op(r Repository) table.Op {
 
 // AskedOp says that a client asked for the line.
 func (l Line) AskedOp(r Repository, at time.Time) table.Op {
-	return table.Op{Kind: table.Merge, Row: table.Row{Key: LineKey(r), ETag: l.etag, Props: table.Props{{Name: "AskedAt", Value: table.Time(at)}}}}
+	return table.Op{
+		Kind: table.Merge,
+		Row:  table.Row{Key: LineKey(r), ETag: l.etag, Props: table.Props{{Name: "AskedAt", Value: table.Time(at)}}},
+	}
 }
 
 // ParseLine is the opposite of Line.Op.
 func ParseLine(row table.Row) (Line, error) {
 	p := row.Props
 	l := Line{
-		Epoch: p.Get("Epoch").Int(), Seq: p.Get("Seq").Int(), Commit: p.Get("Commit").Str(), State: p.Get("State").Str(), Readers: p.Get("Readers").Str(),
+		Epoch: p.Get("Epoch").Int(), Seq: p.Get("Seq").Int(), Commit: p.Get("Commit").Str(),
+		State: p.Get("State").Str(), Readers: p.Get("Readers").Str(),
 		At: p.Get("At").Time(), AskedAt: p.Get("AskedAt").Time(), Shown: make(Shown), etag: row.ETag,
 	}
 	b, err := unpackWithin(JoinedText(row, "Shown"), maxChange)

@@ -17,13 +17,18 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	const id prompt.ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	for _, r := range []schema.Repository{
-		{Kind: schema.OfPublic, Owner: "ann"}, {Kind: schema.OfOwn, Owner: "w:01ARZ3NDEKTSV4RRFFQ69G5FAV"}, {Kind: schema.OfCollection, Owner: "a|b/ж", Slug: "start-here"},
+		{Kind: schema.OfPublic, Owner: "ann"},
+		{Kind: schema.OfOwn, Owner: "w:01ARZ3NDEKTSV4RRFFQ69G5FAV"},
+		{Kind: schema.OfCollection, Owner: "a|b/ж", Slug: "start-here"},
 	} {
 		parsed, ok := schema.ParseRepository(r.Partition())
 		require.True(t, ok, r.Partition())
 		require.Equal(t, r, parsed)
 		at := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
-		l := schema.Line{Epoch: 2, Seq: 3, Commit: "c", State: "s", Readers: "r", At: at, AskedAt: at, Shown: schema.Shown(nil).With(id, 2).With(id, 1).With(id, 2)}
+		l := schema.Line{
+			Epoch: 2, Seq: 3, Commit: "c", State: "s", Readers: "r", At: at, AskedAt: at,
+			Shown: schema.Shown(nil).With(id, 2).With(id, 1).With(id, 2),
+		}
 		op := l.Op(r)
 		require.Equal(t, table.Insert, op.Kind)
 		read, err := schema.ParseLine(op.Row)
@@ -42,7 +47,10 @@ func TestLines(t *testing.T) {
 		_, _, err = schema.ParseSnapshot(row)
 		require.ErrorIs(t, err, schema.ErrUnreadable)
 	}
-	for _, partition := range []string{"", "g|", "g|pub", "g|other|ann", "g|pub|ann|x", "g|col|ann", "g|col|ann|No Slug", "u|ann"} {
+	for _, partition := range []string{
+		"", "g|", "g|pub", "g|other|ann", "g|pub|ann|x", "g|col|ann",
+		"g|col|ann|No Slug", "u|ann",
+	} {
 		_, ok := schema.ParseRepository(partition)
 		require.False(t, ok, partition)
 	}

@@ -115,7 +115,9 @@ func ranked(p prompt.Prompt, part func(prompt.Prompt) string) []string {
 // lean returns a summary without its long texts, for the index that has most rows of a prompt: who
 // shows what it finds reads the truth.
 func lean(summaryProps table.Props) table.Props {
-	return slices.DeleteFunc(slices.Clone(summaryProps), func(p table.Prop) bool { return p.Name == "Excerpt" || p.Name == "Description" })
+	return slices.DeleteFunc(slices.Clone(summaryProps), func(p table.Prop) bool {
+		return p.Name == "Excerpt" || p.Name == "Description"
+	})
 }
 
 // one is the part of an index that has one row for a prompt, at a key that follows from its id.

@@ -100,12 +100,14 @@ func jsonText(v any) table.Value {
 func ParseInvite(row table.Row) (i prompt.Invite, ok bool) {
 	p := row.Props
 	i = prompt.Invite{
-		ID: p.Get("InviteId").Str(), By: UserIn(p, "UserId"), Admin: p.Get("IsAdmin").Bool(), Uses: int(p.Get("Uses").Int()),
+		ID: p.Get("InviteId").Str(), By: UserIn(p, "UserId"), Admin: p.Get("IsAdmin").Bool(),
+		Uses:      int(p.Get("Uses").Int()),
 		CreatedAt: p.Get("CreatedAt").Time(), ExpiresAt: p.Get("ExpiresAt").Time(),
 	}
 	b, wrong := hex.DecodeString(p.Get("SecretHash").Str())
 	ok = wrong == nil && copy(i.Secret[:], b) == len(i.Secret) &&
-		json.Unmarshal([]byte(p.Get("Offers").Str()), &i.Offers) == nil && json.Unmarshal([]byte(p.Get("Takers").Str()), &i.Takers) == nil
+		json.Unmarshal([]byte(p.Get("Offers").Str()), &i.Offers) == nil &&
+		json.Unmarshal([]byte(p.Get("Takers").Str()), &i.Takers) == nil
 	return i, ok && i.ID != "" && row.Key == InviteKey(i.ID)
 }
 

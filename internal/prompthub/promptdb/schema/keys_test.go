@@ -62,7 +62,10 @@ func TestKeysAsTheSchemaSays(t *testing.T) {
 }
 
 func TestNoUserLeavesItsPartition(t *testing.T) {
-	for _, user := range []prompt.UserID{"a|b", "u|", "a/b", `a\b`, "#", "?", "%", "%7C", "'", " a ", "ü", "😀", "a\u0000b", "a\u2028b", "\ufffd", prompt.UserID(strings.Repeat("|", 128))} {
+	for _, user := range []prompt.UserID{
+		"a|b", "u|", "a/b", `a\b`, "#", "?", "%", "%7C", "'", " a ", "ü", "😀",
+		"a\u0000b", "a\u2028b", "\ufffd", prompt.UserID(strings.Repeat("|", 128)),
+	} {
 		key := VoterKey(user, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 		require.NoError(t, table.CheckKey(key), "user %q", user)
 		require.Equal(t, 1, strings.Count(key.Partition, "|"), "user %q in %q", user, key.Partition)
@@ -108,7 +111,8 @@ func FuzzKeysRoundTripInOrder(f *testing.F) {
 			}
 			want := cmp.Or(cmp.Compare(s2, s1), -a.Time().Compare(b.Time()), cmp.Compare(a, b))
 			if got := cmp.Or(cmp.Compare(la.Partition, lb.Partition), cmp.Compare(la.Row, lb.Row)); got != want {
-				t.Fatalf("scores %d and %d of %s and %s: keys %s and %s compare as %d, want %d", s1, s2, a, b, la, lb, got, want)
+				t.Fatalf("scores %d and %d of %s and %s: keys %s and %s compare as %d, want %d",
+					s1, s2, a, b, la, lb, got, want)
 			}
 		}
 		want := cmp.Or(-a.Time().Compare(b.Time()), cmp.Compare(a, b))

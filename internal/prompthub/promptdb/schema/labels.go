@@ -27,12 +27,14 @@ type LabelsRow struct {
 	Deleted    bool      // the prompt, whose names others may take
 	MovedAt    time.Time // when its labels moved last; zero where none did since this is kept
 	Bytes      int64     // that its versions take
-	Files      int64     // bytes of the files of its versions, each once, as they were counted by the sweep and grew since
-	Moves      int64     // of its labels
-	Proposals  int64     // the number of the last proposal
-	Open       map[string]prompt.OpenProposal
-	RenamedAt  time.Time // when another rule began to count for a label, as the name changed
-	etag       string
+	// bytes of the files of its versions, each once, as they were counted by the sweep and grew
+	// since
+	Files     int64
+	Moves     int64 // of its labels
+	Proposals int64 // the number of the last proposal
+	Open      map[string]prompt.OpenProposal
+	RenamedAt time.Time // when another rule began to count for a label, as the name changed
+	etag      string
 }
 
 // ParseLabelsRow reads a labels row, or the copy of it that the row of a name has.
@@ -40,8 +42,9 @@ func ParseLabelsRow(row table.Row) (LabelsRow, error) {
 	p := row.Props
 	c := LabelsRow{
 		Labels: map[string]int64{},
-		Name:   p.Get("Name").Str(), Slug: p.Get("Slug").Str(), Last: p.Get("LastVersion").Int(), Deleted: p.Get("IsDeleted").Bool(),
-		Bytes: p.Get("Bytes").Int(), Files: p.Get("FileBytes").Int(), Moves: p.Get("Moves").Int(), etag: row.ETag,
+		Name:   p.Get("Name").Str(), Slug: p.Get("Slug").Str(), Last: p.Get("LastVersion").Int(),
+		Deleted: p.Get("IsDeleted").Bool(),
+		Bytes:   p.Get("Bytes").Int(), Files: p.Get("FileBytes").Int(), Moves: p.Get("Moves").Int(), etag: row.ETag,
 	}
 	if at := p.Get("MovedAt"); at.Type() == table.TypeTime {
 		c.MovedAt = at.Time()
@@ -244,7 +247,8 @@ func ParseGaps(s string) (Gaps, error) {
 		}
 		first, err := strconv.ParseInt(from, 10, 64)
 		last, err2 := strconv.ParseInt(to, 10, 64)
-		if err := errors.Join(err, err2); err != nil || first < 1 || last < first || last > MaxVersion || len(g) > 0 && first <= g[len(g)-1] {
+		if err := errors.Join(err, err2); err != nil || first < 1 || last < first || last > MaxVersion ||
+			len(g) > 0 && first <= g[len(g)-1] {
 			return nil, fmt.Errorf("%q is no list of numbers: %w", part, err)
 		}
 		for n := first; n <= last; n++ {
@@ -278,7 +282,10 @@ func MoveRow(author prompt.UserID, id prompt.ID, m prompt.Move) table.Row {
 
 // UndoneProps say that a move of a label was undone.
 func UndoneProps(c prompt.Change) table.Props {
-	return table.Props{{Name: "UndoneBy", Value: table.String(string(c.By))}, {Name: "UndoneAt", Value: table.Time(c.At)}}
+	return table.Props{
+		{Name: "UndoneBy", Value: table.String(string(c.By))},
+		{Name: "UndoneAt", Value: table.Time(c.At)},
+	}
 }
 
 // UndoneIdem is the property with the hash of the Idempotency-Key by which a move was undone.
@@ -288,7 +295,8 @@ const UndoneIdem = "UndoneIdem"
 func ParseMoveRow(row table.Row) prompt.Move {
 	p := row.Props
 	return prompt.Move{
-		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(), Proposal: p.Get("Proposal").Int(),
+		Label: p.Get("Label").Str(), From: p.Get("From").Int(), To: p.Get("To").Int(),
+		Proposal: p.Get("Proposal").Int(),
 		Followed: p.Get("Followed").Bool(),
 		Change:   prompt.Change{By: UserIn(p, "MovedBy"), At: p.Get("MovedAt").Time()},
 		Undone:   prompt.Change{By: UserIn(p, "UndoneBy"), At: p.Get("UndoneAt").Time()},
@@ -322,7 +330,8 @@ func LibraryKey(row string, id prompt.ID) bool {
 	move, okMove := ParseMove(row)
 	user, _, okUses := ParseUses(row)
 	made, _, okSource := ParseSource(row)
-	return okLabels && labels == id || okVersion && version == id || okMove && move == id || okUses && user == id || okSource && made == id ||
+	return okLabels && labels == id || okVersion && version == id || okMove && move == id ||
+		okUses && user == id || okSource && made == id ||
 		strings.HasPrefix(row, ProposalsOf(id)) || strings.HasPrefix(row, ReviewsOf(id)) || isOpenOf(row, id)
 }
 
@@ -334,7 +343,8 @@ func HasLibraryRow(rec Record, key table.Key) bool {
 	if _, _, ok := ParseSource(key.Row); ok {
 		return false // as its version says
 	}
-	if _, ok := ParseMove(key.Row); ok || strings.HasPrefix(key.Row, ProposalsOf(rec.ID)) || strings.HasPrefix(key.Row, ReviewsOf(rec.ID)) {
+	if _, ok := ParseMove(key.Row); ok || strings.HasPrefix(key.Row, ProposalsOf(rec.ID)) ||
+		strings.HasPrefix(key.Row, ReviewsOf(rec.ID)) {
 		return true
 	}
 	is := func(name string) bool { return NameKey(rec.AuthorID, name) == key }

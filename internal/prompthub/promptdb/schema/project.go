@@ -61,7 +61,9 @@ func Steps(want, stale []IndexRow, moves func(table string) bool) []Step {
 			steps = append(steps, Step{r.Table, [][]table.Op{{op}}})
 			continue
 		}
-		same := slices.IndexFunc(of, func(i int) bool { return steps[i].Batches[0][0].Row.Partition == r.Row.Partition })
+		same := slices.IndexFunc(of, func(i int) bool {
+			return steps[i].Batches[0][0].Row.Partition == r.Row.Partition
+		})
 		if same >= 0 {
 			first := &steps[of[same]].Batches[0]
 			*first = append(*first, op)

@@ -52,7 +52,8 @@ func VerdictsOf(owner prompt.UserID, id prompt.ID, n int64) table.Range {
 
 // OpenKey sorts the open proposals of a workspace, the newest first.
 func OpenKey(owner prompt.UserID, at time.Time, id prompt.ID, n int64) table.Key {
-	return table.Key{Partition: UserPart(owner), Row: openPrefix + rowstore.Descending(at) + "|" + string(id) + "|" + fmt.Sprintf("%010d", n)}
+	return table.Key{Partition: UserPart(owner), Row: openPrefix + rowstore.Descending(at) + "|" + string(id) +
+		"|" + fmt.Sprintf("%010d", n)}
 }
 
 // OpenProposals has the open proposals of a workspace.
@@ -75,7 +76,10 @@ func isOpenOf(row string, id prompt.ID) bool {
 
 // OpenRow returns the row of an open proposal.
 func OpenRow(owner prompt.UserID, p prompt.Proposal) table.Row {
-	return table.Row{Key: OpenKey(owner, p.At, p.Prompt, p.Number), Props: table.Props{{Name: "PromptId", Value: table.String(string(p.Prompt))}}}
+	return table.Row{
+		Key:   OpenKey(owner, p.At, p.Prompt, p.Number),
+		Props: table.Props{{Name: "PromptId", Value: table.String(string(p.Prompt))}},
+	}
 }
 
 // ProposalRow returns the row of a proposal.
@@ -97,14 +101,18 @@ func ProposalRow(owner prompt.UserID, p prompt.Proposal) table.Row {
 	if p.Rule != (prompt.LabelRule{}) {
 		props = append(props, table.Prop{Name: "Rule", Value: table.String(JSONOf(p.Rule))})
 	}
-	return table.Row{Key: ProposalKey(owner, p.Prompt, p.Number), Props: append(props, ClosedProps(p.State, p.Closed)...)}
+	return table.Row{
+		Key:   ProposalKey(owner, p.Prompt, p.Number),
+		Props: append(props, ClosedProps(p.State, p.Closed)...),
+	}
 }
 
 // ClosedProps say what became of a proposal.
 func ClosedProps(state prompt.ProposalState, by prompt.Change) table.Props {
 	props := table.Props{{Name: "State", Value: table.String(string(state))}}
 	if !by.At.IsZero() {
-		props = append(props, table.Prop{Name: "ClosedBy", Value: table.String(string(by.By))}, table.Prop{Name: "ClosedAt", Value: table.Time(by.At)})
+		props = append(props, table.Prop{Name: "ClosedBy", Value: table.String(string(by.By))},
+			table.Prop{Name: "ClosedAt", Value: table.Time(by.At)})
 	}
 	return props
 }
@@ -136,8 +144,9 @@ func ParseProposal(row table.Row) (prompt.Proposal, bool) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	props := row.Props
 	p := prompt.Proposal{
-		Prompt: id, Number: MaxVersion - n, State: prompt.ProposalState(props.Get("State").Str()), Label: props.Get("Label").Str(),
-		From: props.Get("From").Int(), Version: props.Get("Version").Int(), Digest: props.Get("Digest").Str(),
+		Prompt: id, Number: MaxVersion - n, State: prompt.ProposalState(props.Get("State").Str()),
+		Label: props.Get("Label").Str(),
+		From:  props.Get("From").Int(), Version: props.Get("Version").Int(), Digest: props.Get("Digest").Str(),
 		Authors: parseList[prompt.UserID](props, "Authors"), Message: props.Get("Message").Str(),
 		Change: prompt.Change{By: UserIn(props, "OpenedBy"), At: props.Get("OpenedAt").Time()},
 		Closed: prompt.Change{By: UserIn(props, "ClosedBy"), At: props.Get("ClosedAt").Time()},
@@ -184,7 +193,8 @@ func ParseReview(row table.Row) (id prompt.ID, n int64, r prompt.Review, ok bool
 	}
 	r = prompt.Review{
 		ID:      comment,
-		Verdict: prompt.Verdict(p.Get("Verdict").Str()), Version: p.Get("Version").Int(), Digest: p.Get("Digest").Str(), Text: p.Get("Text").Str(),
+		Verdict: prompt.Verdict(p.Get("Verdict").Str()), Version: p.Get("Version").Int(),
+		Digest: p.Get("Digest").Str(), Text: p.Get("Text").Str(),
 		Change: prompt.Change{By: UserIn(p, "By"), At: p.Get("At").Time()},
 		Kind:   prompt.MemberKind(p.Get("Kind").Str()), Name: p.Get("Name").Str(), Round: p.Get("Round").Int(),
 	}
@@ -220,7 +230,9 @@ func (c LabelsRow) Moved(label string, proposal int64) LabelsRow {
 // not where it was.
 func (c LabelsRow) IsStale(p prompt.Proposal) bool {
 	open := c.Open[p.Label]
-	return p.State == prompt.ProposalOpen && (open.Stale || open.Number != p.Number || c.Labels[p.Label] != p.From || !c.Has(p.Version) || c.Recalled.Have(p.Version))
+	return p.State == prompt.ProposalOpen &&
+		(open.Stale || open.Number != p.Number || c.Labels[p.Label] != p.From ||
+			!c.Has(p.Version) || c.Recalled.Have(p.Version))
 }
 
 // parseProposals reads what a labels row says of proposals.

@@ -73,7 +73,9 @@ var Rankings = []Ranking{
 			score, id, ok := parseLiked(row)
 			return strconv.Itoa(int(score)), id, ok
 		},
-		props:    func(part string) table.Props { return table.Props{{Name: "Score", Value: table.Int32(scoreOf(part))}} },
+		props: func(part string) table.Props {
+			return table.Props{{Name: "Score", Value: table.Int32(scoreOf(part))}}
+		},
 		programs: true,
 	},
 	{
@@ -95,13 +97,16 @@ var Rankings = []Ranking{
 		parse:     parseBest,
 	},
 	{
-		OrderInfo: OrderInfo{Trending, "Trending", "by likes - dislikes, where a vote counts twice as much as one of a week before"},
-		Prefix:    trendPrefix,
-		Table:     func(t Tables) string { return t.Trending },
-		code:      "r",
-		part:      trendPart,
-		key:       trendKey,
-		parse:     parseTrend,
+		OrderInfo: OrderInfo{
+			Trending, "Trending",
+			"by likes - dislikes, where a vote counts twice as much as one of a week before",
+		},
+		Prefix: trendPrefix,
+		Table:  func(t Tables) string { return t.Trending },
+		code:   "r",
+		part:   trendPart,
+		key:    trendKey,
+		parse:  parseTrend,
 	},
 }
 
@@ -211,7 +216,10 @@ func bestKey(part string, id prompt.ID) table.Key {
 		return table.Key{Partition: bestPrefix + unrated + bucket, Row: unrated + desc + "|" + ByAge(id)}
 	}
 	n, _ := strconv.Atoi(part)
-	return table.Key{Partition: fmt.Sprintf("%s%02d", bestPrefix, 10-n/10), Row: fmt.Sprintf("%03d|", 100-n) + ByAge(id)}
+	return table.Key{
+		Partition: fmt.Sprintf("%s%02d", bestPrefix, 10-n/10),
+		Row:       fmt.Sprintf("%03d|", 100-n) + ByAge(id),
+	}
 }
 
 // parseBest returns the part and the id in a row key made by bestKey.

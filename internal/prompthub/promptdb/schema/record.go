@@ -25,7 +25,10 @@ func (r Record) Batch(first bool, ops []table.Op, of Alike) ([]table.Op, error) 
 	}
 	batch := append([]table.Op{{Kind: kind, Row: row}, {Kind: table.Upsert, Row: r.mineRow(of)}}, ops...)
 	if err := table.Check(batch); err != nil {
-		return nil, &fault.Error{Kind: fault.Invalid, Text: "text, messages, config and variables are too large together", Cause: err}
+		return nil, &fault.Error{
+			Kind: fault.Invalid,
+			Text: "text, messages, config and variables are too large together", Cause: err,
+		}
 	}
 	return batch, nil
 }
@@ -204,7 +207,10 @@ func (r Record) row(of Alike) (table.Row, error) {
 func (r Record) MineRow() table.Row { return r.mineRow(r.Alike()) }
 
 func (r Record) mineRow(of Alike) table.Row {
-	return table.Row{Key: MineKey(r.AuthorID, r.ID), Props: append(authorSummary(r.Prompt, of.summary), ownSummaryProps(r.Prompt, of.programs)...)}
+	return table.Row{
+		Key:   MineKey(r.AuthorID, r.ID),
+		Props: append(authorSummary(r.Prompt, of.summary), ownSummaryProps(r.Prompt, of.programs)...),
+	}
 }
 
 // ErrUnreadable means that a truth row is damaged, and ErrNewer that a later version of the
@@ -234,7 +240,8 @@ func ParseRecord(row table.Row) (Record, error) {
 	}
 	p.Files = files
 	p.Versions = prompt.Versions{
-		Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(), From: row.Props.Get("PublicFrom").Int(),
+		Version: row.Props.Get("Version").Int(), Last: row.Props.Get("LastVersion").Int(),
+		From:        row.Props.Get("PublicFrom").Int(),
 		FileHash:    row.Props.Get("FileHash").Str(),
 		Bundle:      bundle,
 		Undescribed: row.Props.Get("Undescribed").Bool() || row.Props.Get("RowsVersion").Int() < describedVersions,
@@ -267,7 +274,8 @@ func ParseRecord(row table.Row) (Record, error) {
 		}
 	}
 	if PromptKey(p.AuthorID, p.ID) != row.Key {
-		return Record{}, fmt.Errorf("%w: the truth row holds prompt %q, or an author, that its key does not name", ErrUnreadable, p.ID)
+		return Record{}, fmt.Errorf("%w: the truth row holds prompt %q, or an author, that its key does not name",
+			ErrUnreadable, p.ID)
 	}
 	return r, nil
 }

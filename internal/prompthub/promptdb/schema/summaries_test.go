@@ -12,7 +12,9 @@ import (
 // TestSummarizedVersion: the version is read alone where the whole summary is read, and only there.
 func TestSummarizedVersion(t *testing.T) {
 	for _, o := range []prompt.ProgramSummary{
-		{Format: skill.Format, Version: 1}, {Format: skill.Format, Version: 987654321, About: `a "b",}`, System: true}, {Format: skill.Format + 1, Version: 2},
+		{Format: skill.Format, Version: 1},
+		{Format: skill.Format, Version: 987654321, About: `a "b",}`, System: true},
+		{Format: skill.Format + 1, Version: 2},
 	} {
 		text := JSONOf(o)
 		whole := int64(0)
@@ -21,7 +23,10 @@ func TestSummarizedVersion(t *testing.T) {
 		}
 		require.Equal(t, whole, SummarizedVersion(text), text)
 	}
-	for _, text := range []string{"", "{", summaryBegins, summaryBegins + "x}", summaryBegins + "99999999999999999999}"} {
+	for _, text := range []string{
+		"", "{", summaryBegins, summaryBegins + "x}",
+		summaryBegins + "99999999999999999999}",
+	} {
 		require.Zero(t, SummarizedVersion(text), text)
 	}
 }

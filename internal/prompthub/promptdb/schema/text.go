@@ -67,7 +67,8 @@ func JoinedText(row table.Row, name string) string {
 // not included, may be a hundred times as long.
 var IncludedProps = func() []string {
 	props := []string{
-		"PromptId", "AuthorId", "Name", "Slug", "OldNames", "Version", "LastVersion", "PublicFrom", "Kind", "PromptText",
+		"PromptId", "AuthorId", "Name", "Slug", "OldNames", "Version", "LastVersion",
+		"PublicFrom", "Kind", "PromptText",
 		"Visibility", "DeletedAt", "HiddenAt", "IsPurging", "RowsVersion", "Recall",
 	}
 	for i := range 15 { // Table Storage takes rows of 1 MiB, and 64 KiB in a property

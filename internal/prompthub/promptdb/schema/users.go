@@ -50,7 +50,10 @@ func ErrAuthorSecretDamaged(cause error) error {
 
 // IdemProps say which prompt an idempotency key made, and of which request.
 func IdemProps(id prompt.ID, body string) table.Props {
-	return table.Props{{Name: "PromptId", Value: table.String(string(id))}, {Name: "BodyHash", Value: table.String(body)}}
+	return table.Props{
+		{Name: "PromptId", Value: table.String(string(id))},
+		{Name: "BodyHash", Value: table.String(body)},
+	}
 }
 
 // FavoriteProps returns the properties of the row of a favorite.
@@ -132,7 +135,8 @@ func SecretProps(t Token) table.Props {
 func ParseToken(row table.Row) Token {
 	p := row.Props
 	t := Token{
-		ID: p.Get("TokenId").Str(), OwnerID: UserIn(p, "OwnerId"), OwnerName: p.Get("OwnerName").Str(), Name: p.Get("Name").Str(),
+		ID: p.Get("TokenId").Str(), OwnerID: UserIn(p, "OwnerId"), OwnerName: p.Get("OwnerName").Str(),
+		Name:   p.Get("Name").Str(),
 		Scopes: strings.Split(p.Get("Scopes").Str(), ";"), Claimed: p.Get("IsClaimed").Bool(),
 		CreatedAt: p.Get("CreatedAt").Time(), ExpiresAt: p.Get("ExpiresAt").Time(), UsedOn: p.Get(UsedOn).Time(),
 	}
@@ -187,6 +191,9 @@ func (m Moved) Row() table.Row {
 // ParseMoved is the opposite of Row.
 func ParseMoved(row table.Row) (Moved, bool) {
 	signIn, ok := decUser(row.Row)
-	m := Moved{SignIn: signIn, Account: UserIn(row.Props, "UserId"), Left: row.Props.Get("IsLeft").Bool(), ETag: row.ETag}
+	m := Moved{
+		SignIn: signIn, Account: UserIn(row.Props, "UserId"),
+		Left: row.Props.Get("IsLeft").Bool(), ETag: row.ETag,
+	}
 	return m, ok && m.Account != "" && MovedKey(signIn) == row.Key
 }

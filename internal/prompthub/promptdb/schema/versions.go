@@ -54,7 +54,8 @@ func ParseSourceRow(row table.Row) (prompt.Source, error) {
 		extra = strings.Split(names, "\n")
 	}
 	return prompt.Source{
-		Format: row.Props.Get("Format").Str(), File: row.Props.Get("File").Str(), State: row.Props.Get("State").Str(), Bytes: b,
+		Format: row.Props.Get("Format").Str(), File: row.Props.Get("File").Str(),
+		State: row.Props.Get("State").Str(), Bytes: b,
 		Syntax: row.Props.Get("Syntax").Str(), Extra: extra,
 	}, err
 }
@@ -129,7 +130,9 @@ func UsesRows(author prompt.UserID, id prompt.ID, n int64, includes []prompt.Inc
 			continue
 		}
 		names = append(names, i.Name)
-		ofName := slices.DeleteFunc(slices.Clone(includes), func(other prompt.Include) bool { return other.Name != i.Name })
+		ofName := slices.DeleteFunc(slices.Clone(includes), func(other prompt.Include) bool {
+			return other.Name != i.Name
+		})
 		rows = append(rows, table.Row{Key: usesKey(author, i.Name, id, n), Props: append(table.Props{
 			{Name: "PromptId", Value: table.String(string(id))},
 			{Name: "Version", Value: table.Int64(n)},
@@ -179,7 +182,10 @@ func JSONOf(v any) string {
 }
 
 func parseContent(row table.Row) (prompt.Content, error) {
-	c := prompt.Content{Kind: prompt.Kind(row.Props.Get("Kind").Str()), Text: JoinedText(row, "PromptText"), Config: JoinedText(row, "Config")}
+	c := prompt.Content{
+		Kind: prompt.Kind(row.Props.Get("Kind").Str()), Text: JoinedText(row, "PromptText"),
+		Config: JoinedText(row, "Config"),
+	}
 	var errs [2]error
 	if text := JoinedText(row, "Messages"); text != "" {
 		errs[0] = json.Unmarshal([]byte(text), &c.Messages)
@@ -197,15 +203,18 @@ func parseContent(row table.Row) (prompt.Content, error) {
 // takes its number.
 func VersionRow(author prompt.UserID, id prompt.ID, v prompt.Version, kept int) table.Row {
 	content := append(contentProps(v.Content), describedProps(v)...)
-	return table.Row{Key: VersionKey(author, id, v.Number), Props: slices.Concat(IncludesProps(v.Includes()), sourceProp(v.Source), table.Props{
-		{Name: "PromptId", Value: table.String(string(id))},
-		{Name: "Version", Value: table.Int64(v.Number)},
-		{Name: "Message", Value: table.String(v.Message)},
-		{Name: "CreatedBy", Value: table.String(string(v.By))},
-		{Name: "CreatedAt", Value: table.Time(v.At)},
-		{Name: "ContentHash", Value: table.String(v.Digest())},
-		sizeProp(v, content, kept),
-	}, RecallProps(v.Recall), MadeProps(v.Made), content)}
+	return table.Row{
+		Key: VersionKey(author, id, v.Number),
+		Props: slices.Concat(IncludesProps(v.Includes()), sourceProp(v.Source), table.Props{
+			{Name: "PromptId", Value: table.String(string(id))},
+			{Name: "Version", Value: table.Int64(v.Number)},
+			{Name: "Message", Value: table.String(v.Message)},
+			{Name: "CreatedBy", Value: table.String(string(v.By))},
+			{Name: "CreatedAt", Value: table.Time(v.At)},
+			{Name: "ContentHash", Value: table.String(v.Digest())},
+			sizeProp(v, content, kept),
+		}, RecallProps(v.Recall), MadeProps(v.Made), content),
+	}
 }
 
 // RecallProps returns what the row of a version says of its recall.
@@ -274,8 +283,10 @@ func ParseVersionRow(row table.Row) prompt.Version {
 	return prompt.Version{
 		Files: files, Bundle: bundle,
 		Number: row.Props.Get("Version").Int(), Content: content, Message: row.Props.Get("Message").Str(),
-		Description: row.Props.Get("Description").Str(), FileHash: row.Props.Get("FileHash").Str(), Undescribed: !row.Props.Get("Described").Bool(),
-		Hash: row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(), Recall: RecallIn(row), Made: MadeIn(row),
+		Description: row.Props.Get("Description").Str(), FileHash: row.Props.Get("FileHash").Str(),
+		Undescribed: !row.Props.Get("Described").Bool(),
+		Hash:        row.Props.Get("ContentHash").Str(), Source: row.Props.Get("Source").Str(),
+		Recall: RecallIn(row), Made: MadeIn(row),
 		Change: prompt.Change{By: UserIn(row.Props, "CreatedBy"), At: row.Props.Get("CreatedAt").Time()},
 	}
 }

@@ -82,7 +82,10 @@ func VoteProps(voter prompt.UserID, id prompt.ID, v prompt.Vote, at time.Time) t
 
 // TallyProps returns the properties of a share of a tally.
 func TallyProps(t prompt.Tally) table.Props {
-	props := table.Props{{Name: "Likes", Value: table.Int32(t.Likes)}, {Name: "Dislikes", Value: table.Int32(t.Dislikes)}}
+	props := table.Props{
+		{Name: "Likes", Value: table.Int32(t.Likes)},
+		{Name: "Dislikes", Value: table.Int32(t.Dislikes)},
+	}
 	return append(props, weightProp(t)...)
 }
 

@@ -41,7 +41,10 @@ func WorkspaceRange(id prompt.UserID) table.Range {
 // WorkspaceAndDirectory has a workspace and those of its members that are groups and roles of the
 // directory: their codes come before that of people.
 func WorkspaceAndDirectory(id prompt.UserID) table.Range {
-	return table.Range{Partition: UserPart(id), From: WorkspacePrefix, To: table.After(memberPrefix + kindCodes[prompt.InRole] + "|")}
+	return table.Range{
+		Partition: UserPart(id), From: WorkspacePrefix,
+		To: table.After(memberPrefix + kindCodes[prompt.InRole] + "|"),
+	}
 }
 
 // MemberKey is where a member of a workspace is.
@@ -137,7 +140,8 @@ func WorkspaceRow(w prompt.Workspace) table.Row {
 		props = append(props, table.Prop{Name: "DeletedAt", Value: table.Time(w.DeletedAt)})
 	}
 	if !w.RulesAt.IsZero() {
-		props = append(props, table.Prop{Name: "Rules", Value: table.String(JSONOf(w.Rules))}, table.Prop{Name: "RulesAt", Value: table.Time(w.RulesAt)})
+		props = append(props, table.Prop{Name: "Rules", Value: table.String(JSONOf(w.Rules))},
+			table.Prop{Name: "RulesAt", Value: table.Time(w.RulesAt)})
 	}
 	return table.Row{Key: WorkspaceKey(w.ID), Props: props}
 }
@@ -147,7 +151,8 @@ func ParseWorkspace(row table.Row) prompt.Workspace {
 	p := row.Props
 	w := prompt.Workspace{
 		ID: UserIn(p, "UserId"), Profile: ParseProfile(row), CreatedBy: UserIn(p, "CreatedBy"),
-		CreatedAt: p.Get("CreatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), RulesAt: p.Get("RulesAt").Time(), Revision: p.Get("Revision").Int(),
+		CreatedAt: p.Get("CreatedAt").Time(), DeletedAt: p.Get("DeletedAt").Time(), RulesAt: p.Get("RulesAt").Time(),
+		Revision: p.Get("Revision").Int(),
 	}
 	w.Rules = parseList[prompt.LabelRule](p, "Rules")
 	return w

@@ -10,7 +10,8 @@ import (
 // docOf returns a prompt as an index has it. Its revision there is its stamp.
 func docOf(rec schema.Record) searchindex.Doc {
 	d := searchindex.Doc{
-		ID: rec.ID, Revision: table.Ticks(rec.LoggedAt), Author: rec.AuthorID, AuthorName: rec.AuthorName, Name: rec.Name, Slug: rec.Slug,
+		ID: rec.ID, Revision: table.Ticks(rec.LoggedAt), Author: rec.AuthorID, AuthorName: rec.AuthorName,
+		Name: rec.Name, Slug: rec.Slug,
 		Tags: rec.Tags, Title: prompt.Terms(rec.Title), Text: schema.TermsOf(rec.Prompt),
 	}
 	if !rec.Listed() {

@@ -86,7 +86,8 @@ func (c *scope) follow(ctx context.Context) error {
 	c.take(ctx, newRows)
 	c.mu.Lock()
 	for _, row := range newRows {
-		if stamp, _, ok := schema.ParseLogRow(row.Row); ok && row.Row > c.seen && stamp.Before(now.Add(rowstore.ClockSkew)) {
+		if stamp, _, ok := schema.ParseLogRow(row.Row); ok && row.Row > c.seen &&
+			stamp.Before(now.Add(rowstore.ClockSkew)) {
 			c.seen, c.seenAt = strings.Clone(row.Row), stamp
 		}
 	}
@@ -119,7 +120,9 @@ func (c *scope) follow(ctx context.Context) error {
 
 // rows returns rows of the log, in the partitions from a time to another, up to about a number. It
 // reports whether these are all.
-func (c *scope) rows(ctx context.Context, from, to time.Time, r table.Range, most int) (all []table.Row, whole bool, err error) {
+func (c *scope) rows(ctx context.Context, from, to time.Time, r table.Range,
+	most int,
+) (all []table.Row, whole bool, err error) {
 	last := c.of.LogPartition(to)
 	for at := from; ; at = schema.NextPart(at) {
 		r.Partition = c.of.LogPartition(at)

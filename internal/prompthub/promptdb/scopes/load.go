@@ -211,15 +211,16 @@ func (c *scope) list(ctx context.Context, r table.Range, yield func([]table.Row,
 func (c *scope) ownPages(ctx context.Context, yield func([]table.Row, error) bool) {
 	partition := c.of.LogPartition(time.Time{})
 	var keys []string
-	if !c.list(ctx, table.Range{Partition: partition, Select: []string{"Gone"}}, func(rows []table.Row, err error) bool {
-		if err != nil {
-			return yield(nil, err)
-		}
-		for _, row := range rows {
-			keys = append(keys, row.Row)
-		}
-		return true
-	}) {
+	if !c.list(ctx, table.Range{Partition: partition, Select: []string{"Gone"}},
+		func(rows []table.Row, err error) bool {
+			if err != nil {
+				return yield(nil, err)
+			}
+			for _, row := range rows {
+				keys = append(keys, row.Row)
+			}
+			return true
+		}) {
 		return
 	}
 	for len(keys) > 0 {

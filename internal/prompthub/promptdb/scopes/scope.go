@@ -122,7 +122,8 @@ func (c *scope) take(ctx context.Context, rows []table.Row) (packed int) {
 		}
 		d, err := docIn(row, table.Ticks(stamp))
 		if err != nil {
-			c.s.Log.WarnContext(ctx, "a row of the log of searches cannot be read", slog.String("prompt", string(id)), slog.Any("error", err))
+			c.s.Log.WarnContext(ctx, "a row of the log of searches cannot be read",
+				slog.String("prompt", string(id)), slog.Any("error", err))
 			continue
 		}
 		docs = append(docs, d)

@@ -80,7 +80,10 @@ func (s *Scopes) KeepSnapshotFrom(ctx context.Context, n int) (int, error) {
 	made := ulid.Make().String()
 	parts := 0
 	for part := range slices.Chunk(index.Encode(snapshotLabel), snapshotPart) {
-		row := table.Row{Key: partKey(made, parts), Props: schema.TextParts("Bytes", base64.StdEncoding.EncodeToString(part))}
+		row := table.Row{
+			Key:   partKey(made, parts),
+			Props: schema.TextParts("Bytes", base64.StdEncoding.EncodeToString(part)),
+		}
 		if err := s.Write(ctx, s.T.SystemState, []table.Op{{Kind: table.Upsert, Row: row}}); err != nil {
 			return 0, rowstore.Unavailable(fmt.Errorf("write a snapshot: %w", err))
 		}

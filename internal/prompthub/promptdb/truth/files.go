@@ -61,7 +61,8 @@ func (db *Reader) FileBytes(ctx context.Context, id prompt.ID, files prompt.File
 	}
 	for sha, b := range all {
 		if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != sha {
-			return nil, fmt.Errorf("%w: a file of prompt %s does not hold what its name says: %s", schema.ErrUnreadable, id, sha)
+			return nil, fmt.Errorf("%w: a file of prompt %s does not hold what its name says: %s",
+				schema.ErrUnreadable, id, sha)
 		}
 	}
 	return all, nil

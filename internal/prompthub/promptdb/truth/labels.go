@@ -47,7 +47,9 @@ const toldLabels = 10 // of a prompt, in an error
 // LastMove returns the last move of a label that was not undone. With the hash of an
 // Idempotency-Key it reports instead if a request with that key has undone one of the newest moves
 // already.
-func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID, label, idem string) (last *table.Row, done bool, err error) {
+func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.ID,
+	label, idem string,
+) (last *table.Row, done bool, err error) {
 	s := db.Budget()
 	r := table.Prefix(schema.PromptKey(author, id).Partition, schema.MovesOf(id))
 	for {
@@ -73,7 +75,9 @@ func (db *Reader) LastMove(ctx context.Context, author prompt.UserID, id prompt.
 
 // Released returns what a prompt keeps of the version that programs get, if it holds another. Was
 // is the prompt before a change of it; where it is nil, everything is made anew.
-func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Prompt, c schema.LabelsRow) (*prompt.ProgramSummary, error) {
+func (db *Reader) Released(ctx context.Context, was *schema.Record, p prompt.Prompt,
+	c schema.LabelsRow,
+) (*prompt.ProgramSummary, error) {
 	n := c.Served(p)
 	switch n {
 	case p.Version:
@@ -159,7 +163,9 @@ func Shows(viewer prompt.UserID, p prompt.Prompt, n int64) bool {
 }
 
 // VersionAt reads the row of a version, or only some of its properties; a missing one is nil.
-func (db *Reader) VersionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64, only ...string) (*table.Row, error) {
+func (db *Reader) VersionAt(ctx context.Context, author prompt.UserID, id prompt.ID, n int64,
+	only ...string,
+) (*table.Row, error) {
 	if n >= schema.MaxVersion {
 		return nil, nil
 	}

@@ -24,13 +24,17 @@ func TestReleased(t *testing.T) {
 		of           View
 		ann, another int64
 	}{
-		"nothing is told":                  {View{}, 0, 0},
-		"a row of a public list":           {View{SummaryText: summary(4)}, 4, 4},
-		"a row of the author's own list":   {View{SummaryText: summary(2), SummaryForOthers: summary(4)}, 2, 4},
-		"others get the latest":            {View{SummaryText: summary(2), SummaryForOthers: summary(5)}, 2, 0},
-		"a list that tells people alone":   {View{Production: 4}, 4, 4},
-		"a prompt, which others see whole": {View{Prompt: prompt.Prompt{InProduction: &prompt.ProgramSummary{Version: 4}}}, 4, 4},
-		"a prompt, which others see later": {View{Prompt: prompt.Prompt{InProduction: &prompt.ProgramSummary{Version: 2}}}, 2, 0},
+		"nothing is told":                {View{}, 0, 0},
+		"a row of a public list":         {View{SummaryText: summary(4)}, 4, 4},
+		"a row of the author's own list": {View{SummaryText: summary(2), SummaryForOthers: summary(4)}, 2, 4},
+		"others get the latest":          {View{SummaryText: summary(2), SummaryForOthers: summary(5)}, 2, 0},
+		"a list that tells people alone": {View{Production: 4}, 4, 4},
+		"a prompt, which others see whole": {
+			View{Prompt: prompt.Prompt{InProduction: &prompt.ProgramSummary{Version: 4}}}, 4, 4,
+		},
+		"a prompt, which others see later": {
+			View{Prompt: prompt.Prompt{InProduction: &prompt.ProgramSummary{Version: 2}}}, 2, 0,
+		},
 	} {
 		v := of(c.of)
 		require.Equal(t, c.ann, v.Released("ann"), name)

@@ -103,7 +103,9 @@ func (db *Reader) Usage(ctx context.Context, user prompt.UserID) (schema.Usage, 
 func (db *Reader) Quota() schema.Quota { return db.Limits }
 
 // VersionsTake returns what the versions of a prompt take together after some writes.
-func (db *Reader) VersionsTake(ctx context.Context, author prompt.UserID, id prompt.ID, after []table.Op) (sum int64, err error) {
+func (db *Reader) VersionsTake(ctx context.Context, author prompt.UserID, id prompt.ID,
+	after []table.Op,
+) (sum int64, err error) {
 	sizes := map[string]int64{}
 	r := table.Prefix(schema.AuthorPartition(author), schema.VersionsOf(id))
 	r.Select = []string{"Size"}

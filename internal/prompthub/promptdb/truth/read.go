@@ -22,19 +22,25 @@ func Busy(after time.Duration) error {
 
 // Record reads a truth row for a caller who may write it, or only some of its properties; a missing
 // one is nil.
-func (db *Reader) Record(ctx context.Context, author prompt.UserID, id prompt.ID, only ...string) (*schema.Record, error) {
+func (db *Reader) Record(ctx context.Context, author prompt.UserID, id prompt.ID,
+	only ...string,
+) (*schema.Record, error) {
 	rec, err := db.Read(ctx, author, id, only...)
 	if err != nil || rec == nil || rec.RowsVersion <= schema.RowsVersion {
 		return rec, err
 	}
 	return nil, &fault.Error{
-		Kind: fault.Unavailable, Text: "a newer version of the application is at work on this prompt; try again", RetryAfter: rowstore.RetryAfter,
-		Cause: fmt.Errorf("prompt %s %w: it has RowsVersion %d, this binary knows %d", id, schema.ErrNewer, rec.RowsVersion, schema.RowsVersion),
+		Kind: fault.Unavailable, Text: "a newer version of the application is at work on this prompt; try again",
+		RetryAfter: rowstore.RetryAfter,
+		Cause: fmt.Errorf("prompt %s %w: it has RowsVersion %d, this binary knows %d", id, schema.ErrNewer,
+			rec.RowsVersion, schema.RowsVersion),
 	}
 }
 
 // Read reads a truth row of any version, or only some of its properties; a missing one is nil.
-func (db *Reader) Read(ctx context.Context, author prompt.UserID, id prompt.ID, only ...string) (*schema.Record, error) {
+func (db *Reader) Read(ctx context.Context, author prompt.UserID, id prompt.ID,
+	only ...string,
+) (*schema.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 	defer cancel()
 	row, err := db.GetRow(ctx, db.T.Prompts, schema.PromptKey(author, id), only...)
@@ -83,7 +89,9 @@ type TallyAndVote struct {
 }
 
 // TallyAndVote reads tally and vote, and says who the author is if the locator does.
-func (db *Reader) TallyAndVote(ctx context.Context, viewer prompt.UserID, id prompt.ID) (o TallyAndVote, author prompt.UserID, err error) {
+func (db *Reader) TallyAndVote(ctx context.Context, viewer prompt.UserID,
+	id prompt.ID,
+) (o TallyAndVote, author prompt.UserID, err error) {
 	if viewer == "" {
 		rows, err := db.Header(ctx, id)
 		return TallyAndVote{Tally: schema.SumTally(rows)}, AuthorIn(rows, id), err

@@ -18,7 +18,9 @@ import (
 
 // VersionSideProps returns what the row of a version says of those next to it; nil where there is
 // none.
-func (db *Reader) VersionSideProps(ctx context.Context, author prompt.UserID, id prompt.ID, n int64) (*table.Row, error) {
+func (db *Reader) VersionSideProps(ctx context.Context, author prompt.UserID, id prompt.ID,
+	n int64,
+) (*table.Row, error) {
 	return db.GetRow(ctx, db.T.Prompts, schema.VersionKey(author, id, n), schema.SideProps...)
 }
 
@@ -51,7 +53,9 @@ func (db *Reader) Unused(ctx context.Context, p prompt.Prompt) error {
 // Unlabelled returns an error that names prompts which include a prompt by one of some labels,
 // where there are any.
 func (db *Reader) Unlabelled(ctx context.Context, p prompt.Prompt, labels []string) error {
-	return db.CheckUses(ctx, p, "the label "+strings.Join(labels, " or "), func(i prompt.Include) bool { return slices.Contains(labels, i.Label) })
+	return db.CheckUses(ctx, p, "the label "+strings.Join(labels, " or "), func(i prompt.Include) bool {
+		return slices.Contains(labels, i.Label)
+	})
 }
 
 // CheckUses refuses a change while prompts include p in a way that counts. The change is called
@@ -74,7 +78,9 @@ func (db *Reader) CheckUses(ctx context.Context, p prompt.Prompt, what string, c
 
 // usedBy returns the first prompts that include a prompt in a way that counts. Those that are
 // deleted do not.
-func (db *Reader) usedBy(ctx context.Context, p prompt.Prompt, most int, counts func(prompt.Include) bool) (uses []Use, more bool, err error) {
+func (db *Reader) usedBy(ctx context.Context, p prompt.Prompt, most int,
+	counts func(prompt.Include) bool,
+) (uses []Use, more bool, err error) {
 	names := p.Names()
 	found := make([][]table.Row, len(names))
 	truncated := make([]bool, len(names))
@@ -113,7 +119,9 @@ func (db *Reader) isNameOf(ctx context.Context, p prompt.Prompt, name string) bo
 // same.
 func collect(uses map[prompt.ID]*Use, row table.Row, of prompt.ID, name string, counts func(prompt.Include) bool) {
 	id, n, ok := schema.ParseUses(row.Row)
-	includes := slices.DeleteFunc(schema.IncludesIn(row), func(i prompt.Include) bool { return i.Name != name || !counts(i) })
+	includes := slices.DeleteFunc(schema.IncludesIn(row), func(i prompt.Include) bool {
+		return i.Name != name || !counts(i)
+	})
 	if !ok || id == of || len(includes) == 0 {
 		return
 	}
@@ -123,7 +131,9 @@ func collect(uses map[prompt.ID]*Use, row table.Row, of prompt.ID, name string, 
 }
 
 // living returns the first of those that are not deleted, the newest first, with their names.
-func (db *Reader) living(ctx context.Context, author prompt.UserID, candidates map[prompt.ID]*Use, most int) ([]Use, bool, error) {
+func (db *Reader) living(ctx context.Context, author prompt.UserID, candidates map[prompt.ID]*Use,
+	most int,
+) ([]Use, bool, error) {
 	all := make([]*Use, 0, len(candidates))
 	for _, u := range candidates {
 		all = append(all, u)

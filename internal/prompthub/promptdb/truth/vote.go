@@ -60,7 +60,9 @@ func (db *Reader) Tally(ctx context.Context, id prompt.ID) (prompt.Tally, error)
 
 // MayVote returns the author of a prompt, or NotFound where the voter may not know of it. Then it
 // has asked the same of the storage, whether there is such a prompt or not.
-func (db *Reader) MayVote(ctx context.Context, voter prompt.UserID, locator *table.Row, id prompt.ID) (author prompt.UserID, err error) {
+func (db *Reader) MayVote(ctx context.Context, voter prompt.UserID, locator *table.Row,
+	id prompt.ID,
+) (author prompt.UserID, err error) {
 	if locator != nil {
 		where := schema.ParseLocator(*locator)
 		db.Authors.Add(id, where.Author)

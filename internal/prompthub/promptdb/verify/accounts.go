@@ -19,7 +19,8 @@ func (db *Verifier) repairAuthorKey(ctx context.Context, d Difference) error {
 	if err := db.accounts.WriteUserByKey(ctx, d.user); err != nil {
 		return err
 	}
-	if strings.HasPrefix(d.Key.Partition, schema.KnownPrefix) && d.Key != schema.KnownKey(db.accounts.AuthorKey(d.user)) {
+	if strings.HasPrefix(d.Key.Partition, schema.KnownPrefix) &&
+		d.Key != schema.KnownKey(db.accounts.AuthorKey(d.user)) {
 		return db.RemoveKey(ctx, db.T.Users, d.Key)
 	}
 	return nil
@@ -105,7 +106,8 @@ func (db *Verifier) checkUser(ctx context.Context, row table.Row) ([]Difference,
 	}
 	handle, isHandle := strings.CutPrefix(row.Partition, schema.HandlePrefix)
 	switch {
-	case isHandle && prompt.ValidSlug(handle) && row.Key == schema.HandleKey(handle), row.Key == schema.KnownKey(db.accounts.AuthorKey(user)):
+	case isHandle && prompt.ValidSlug(handle) && row.Key == schema.HandleKey(handle),
+		row.Key == schema.KnownKey(db.accounts.AuthorKey(user)):
 		return nil, nil
 	case row.Key == schema.ErasureKey(user):
 		return db.checkErasure(ctx, row, d)
@@ -170,7 +172,8 @@ func (db *Verifier) checkWorkspace(ctx context.Context, row table.Row) ([]Differ
 		}
 		var user prompt.UserID
 		if m.Kind == prompt.Person {
-			if _, err := db.accounts.ReadAuthorSecret(ctx); err != nil && fault.CodeOf(err) != schema.AuthorSecretDamaged {
+			if _, err := db.accounts.ReadAuthorSecret(ctx); err != nil &&
+				fault.CodeOf(err) != schema.AuthorSecretDamaged {
 				return nil, err
 			}
 			var err error

@@ -70,12 +70,16 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row) ([]Difference
 	}
 	var ds []Difference
 	differ := func(name string, key table.Key, format string, args ...any) {
-		ds = append(ds, Difference{Table: name, Key: key, What: fmt.Sprintf(format, args...), author: rec.AuthorID, id: rec.ID})
+		ds = append(ds, Difference{
+			Table: name, Key: key, What: fmt.Sprintf(format, args...),
+			author: rec.AuthorID, id: rec.ID,
+		})
 	}
 	job := noJob // that writes the rows which follow from this one
 	if rec.Lease != nil {
 		job = anyJob
-		differ(db.T.Prompts, row.Key, "a projection was begun and not finished by %s", rec.Lease.Until.Format("2006-01-02 15:04:05"))
+		differ(db.T.Prompts, row.Key, "a projection was begun and not finished by %s",
+			rec.Lease.Until.Format("2006-01-02 15:04:05"))
 		ds[len(ds)-1].job = job
 	}
 	tally, err := db.Tally(ctx, rec.ID)
@@ -128,7 +132,9 @@ func (db *Verifier) checkTruth(ctx context.Context, row table.Row) ([]Difference
 // judge reads the truth row that others are compared with; a missing one is nil. It is not ok where
 // this version cannot judge by it, because it cannot be read or is newer. Then it is a finding
 // itself, and the rows that follow from it are none.
-func (db *Verifier) judge(ctx context.Context, author prompt.UserID, id prompt.ID) (rec *schema.Record, ok bool, err error) {
+func (db *Verifier) judge(ctx context.Context, author prompt.UserID,
+	id prompt.ID,
+) (rec *schema.Record, ok bool, err error) {
 	rec, err = db.Read(ctx, author, id)
 	if schema.Unreadable(err) || rec != nil && rec.RowsVersion > schema.RowsVersion {
 		return nil, false, nil
@@ -149,7 +155,10 @@ func unlike(got, want table.Props) string {
 
 // checkIndex reports a row of an index table that no truth row has.
 func (db *Verifier) checkIndex(ctx context.Context, name string, row table.Row) ([]Difference, error) {
-	d := Difference{Table: name, Key: row.Key, author: schema.UserIn(row.Props, "AuthorId"), id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row}
+	d := Difference{
+		Table: name, Key: row.Key, author: schema.UserIn(row.Props, "AuthorId"),
+		id: prompt.ID(row.Props.Get("PromptId").Str()), stray: &row,
+	}
 	e, id, ok := db.T.Entry(name, row.Key)
 	if ok && name == db.T.SearchLog && isTombstone(row) {
 		return nil, nil // which anti-entropy removes in its time
@@ -249,7 +258,10 @@ func (db *Verifier) checkIdem(ctx context.Context, row table.Row) ([]Difference,
 func (db *Verifier) checkVoter(ctx context.Context, row table.Row) ([]Difference, error) {
 	voter, okUser := schema.ParseUser(row.Partition)
 	id, okID := schema.ParseByAge(row.Row)
-	d := Difference{Table: db.T.VotesByVoter, Key: row.Key, author: schema.UserIn(row.Props, "AuthorId"), id: id, voter: voter, stray: &row}
+	d := Difference{
+		Table: db.T.VotesByVoter, Key: row.Key, author: schema.UserIn(row.Props, "AuthorId"),
+		id: id, voter: voter, stray: &row,
+	}
 	if !okUser || !okID {
 		d.What, d.id = "is no row that this version writes", ""
 		return []Difference{d}, nil

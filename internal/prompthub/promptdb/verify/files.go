@@ -50,7 +50,10 @@ func (db *Verifier) ofNoPrompt(ctx context.Context, rows []table.Row) (found []D
 			gone[id] = judged && rec == nil
 		}
 		if gone[id] {
-			found = append(found, Difference{Table: db.T.Files, Key: row.Key, What: "has bytes of a prompt that does not exist, for longer than they are kept"})
+			found = append(found, Difference{
+				Table: db.T.Files, Key: row.Key,
+				What: "has bytes of a prompt that does not exist, for longer than they are kept",
+			})
 		}
 	}
 	return found, nil
@@ -60,7 +63,8 @@ func (db *Verifier) ofNoPrompt(ctx context.Context, rows []table.Row) (found []D
 func (db *Verifier) checkFileKey(_ context.Context, row table.Row) ([]Difference, error) {
 	id, ok := schema.ParseFilesPartition(row.Partition)
 	_, n, okRow := schema.ParseFileRow(row.Row)
-	if ok && okRow && prompt.ID(row.Props.Get("PromptId").Str()) == id && n < len(schema.FileKeys(id, "", int(row.Props.Get("Size").Int()))) {
+	if ok && okRow && prompt.ID(row.Props.Get("PromptId").Str()) == id &&
+		n < len(schema.FileKeys(id, "", int(row.Props.Get("Size").Int()))) {
 		return nil, nil
 	}
 	return []Difference{{Table: db.T.Files, Key: row.Key, What: "is no row that this version writes"}}, nil
@@ -83,7 +87,9 @@ func (db *Verifier) checkFile(ctx context.Context, row table.Row) ([]Difference,
 }
 
 // checkFiles reports the rows of files that a prompt must have and has not.
-func (db *Verifier) checkFiles(ctx context.Context, id prompt.ID, named map[string]prompt.File, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkFiles(ctx context.Context, id prompt.ID, named map[string]prompt.File,
+	differ func(string, table.Key, string, ...any),
+) error {
 	if len(named) == 0 {
 		return nil
 	}
@@ -136,7 +142,9 @@ func (db *Verifier) unnamed(ctx context.Context, rows []table.Row) ([]table.Row,
 
 // namedFiles returns the SHA-256 of all files that versions of a prompt name. It is not judged if
 // the prompt cannot be read, or is of a newer version of the application.
-func (db *Verifier) namedFiles(ctx context.Context, author prompt.UserID, id prompt.ID) (named map[string]bool, judged bool, err error) {
+func (db *Verifier) namedFiles(ctx context.Context, author prompt.UserID,
+	id prompt.ID,
+) (named map[string]bool, judged bool, err error) {
 	named = make(map[string]bool)
 	rec, ok, err := db.judge(ctx, author, id)
 	if err != nil || !ok {
@@ -205,7 +213,9 @@ func (db *Verifier) sweepFiles(ctx context.Context, rows []table.Row) error {
 
 // recountFiles writes how many bytes the files of a prompt have, but for those that go, into its
 // labels row. It reports false if a command changes that row at this moment.
-func (db *Verifier) recountFiles(ctx context.Context, author prompt.UserID, id prompt.ID, goes map[table.Key]bool) (bool, error) {
+func (db *Verifier) recountFiles(ctx context.Context, author prompt.UserID, id prompt.ID,
+	goes map[table.Key]bool,
+) (bool, error) {
 	c, err := db.LabelsRow(ctx, author, id)
 	if err != nil || c == nil {
 		return err == nil, err

@@ -11,7 +11,8 @@ import (
 // signsIn reports whether a row of the users is of an invitation, an account with a password, or a
 // sign-in.
 func signsIn(row table.Row) bool {
-	if row.Row == schema.AccountRow || row.Partition == schema.AdminsPartition || strings.HasPrefix(row.Row, schema.InvitePrefix) {
+	if row.Row == schema.AccountRow || row.Partition == schema.AdminsPartition ||
+		strings.HasPrefix(row.Row, schema.InvitePrefix) {
 		return true
 	}
 	for _, prefix := range []string{schema.InvitePrefix, schema.SessionPrefix, schema.LoginPrefix} {

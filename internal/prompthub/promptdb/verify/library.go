@@ -19,7 +19,9 @@ import (
 // damage by a defect or by hand.
 
 // checkLibrary compares the side rows of a truth row with it.
-func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record, differ func(name string, key table.Key, format string, args ...any)) error {
+func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record,
+	differ func(name string, key table.Key, format string, args ...any),
+) error {
 	key := schema.LabelsKey(rec.AuthorID, rec.ID)
 	row, err := db.expected(ctx, key, differ)
 	if err != nil || row == nil {
@@ -50,7 +52,9 @@ func (db *Verifier) checkLibrary(ctx context.Context, rec schema.Record, differ 
 }
 
 // expected returns a row that must stand next to a truth row, or says that it is missing.
-func (db *Verifier) expected(ctx context.Context, key table.Key, differ func(string, table.Key, string, ...any)) (*table.Row, error) {
+func (db *Verifier) expected(ctx context.Context, key table.Key,
+	differ func(string, table.Key, string, ...any),
+) (*table.Row, error) {
 	row, err := db.GetRow(ctx, db.T.Prompts, key)
 	if err == nil && row == nil {
 		differ(db.T.Prompts, key, "is missing")
@@ -60,7 +64,9 @@ func (db *Verifier) expected(ctx context.Context, key table.Key, differ func(str
 
 // checkNames compares the rows of a prompt's name and slug. Those of a deleted prompt another one
 // may have taken.
-func (db *Verifier) checkNames(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkNames(ctx context.Context, rec schema.Record, c schema.LabelsRow,
+	differ func(string, table.Key, string, ...any),
+) error {
 	for _, name := range rec.OwnNames() {
 		key := schema.NameKey(rec.AuthorID, name)
 		row, err := db.GetRow(ctx, db.T.Prompts, key)
@@ -82,7 +88,9 @@ func (db *Verifier) checkNames(ctx context.Context, rec schema.Record, c schema.
 
 // checkVersions looks for each version that a prompt must have, and compares the latest with the
 // truth row.
-func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c schema.LabelsRow,
+	differ func(string, table.Key, string, ...any),
+) error {
 	next, size := rec.Last, int64(0)
 	named := make(map[string]prompt.File)
 	missing := func(down int64) {
@@ -108,7 +116,8 @@ func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c sche
 		}
 		v := schema.ParseVersionRow(row)
 		if (v.Recall != nil) != c.Recalled.Have(n) {
-			differ(db.T.Prompts, row.Key, "was recalled as the labels row says, or as the version does, and not as both")
+			differ(db.T.Prompts, row.Key,
+				"was recalled as the labels row says, or as the version does, and not as both")
 		}
 		if hash := v.Digest(); v.Number != n || hash != v.Hash {
 			differ(db.T.Prompts, row.Key, "does not hold the content that its hash names")
@@ -130,7 +139,8 @@ func (db *Verifier) checkVersions(ctx context.Context, rec schema.Record, c sche
 		return err
 	}
 	if size != c.Bytes {
-		differ(db.T.Prompts, schema.LabelsKey(rec.AuthorID, rec.ID), "says that its versions take %d bytes, which are %d", c.Bytes, size)
+		differ(db.T.Prompts, schema.LabelsKey(rec.AuthorID, rec.ID),
+			"says that its versions take %d bytes, which are %d", c.Bytes, size)
 	}
 	return nil
 }
@@ -179,7 +189,8 @@ func (db *Verifier) repairLibrary(ctx context.Context, d Difference) error {
 		c = *w.Labels
 	} else { // then nothing but the truth row keeps a purge from being overtaken
 		ops = append(ops, table.Op{Kind: table.Merge, Row: table.Row{
-			Key: schema.PromptKey(d.author, d.id), ETag: rec.ETag, Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.RowsVersion)}},
+			Key: schema.PromptKey(d.author, d.id), ETag: rec.ETag,
+			Props: table.Props{{Name: "RowsVersion", Value: table.Int32(rec.RowsVersion)}},
 		}})
 	}
 	if c.Recalled, err = db.recalled(ctx, d, c.Recalled); err != nil {
@@ -237,7 +248,9 @@ func (db *Verifier) recalled(ctx context.Context, d Difference, said schema.Gaps
 
 // rowAgain returns the writes after which a row of a version, or next to one, is as it should be.
 // It reports false where the row needs none any more.
-func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Record, c schema.LabelsRow) (ops []table.Op, ok bool, err error) {
+func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Record,
+	c schema.LabelsRow,
+) (ops []table.Op, ok bool, err error) {
 	if strings.HasPrefix(d.Key.Row, schema.UsesPrefix) {
 		row, err := db.usesRow(ctx, d.author, d.Key)
 		if err != nil || row == nil {
@@ -267,7 +280,8 @@ func (db *Verifier) rowAgain(ctx context.Context, d Difference, rec schema.Recor
 		case c.Recalled.Have(n): // why is lost
 			v.Recall = new(prompt.Recall)
 		}
-		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()), schema.VersionRow(d.author, d.id, v, kept)) {
+		for _, row := range append(schema.UsesRows(d.author, d.id, n, rec.Content().Includes()),
+			schema.VersionRow(d.author, d.id, v, kept)) {
 			ops = append(ops, table.Op{Kind: table.Upsert, Row: row})
 		}
 	}
@@ -293,7 +307,9 @@ func (db *Verifier) withSource(ctx context.Context, rec schema.Record) (v prompt
 }
 
 // checkSource looks for the file that a version was made of.
-func (db *Verifier) checkSource(ctx context.Context, rec schema.Record, v prompt.Version, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkSource(ctx context.Context, rec schema.Record, v prompt.Version,
+	differ func(string, table.Key, string, ...any),
+) error {
 	if v.Source == "" {
 		return nil
 	}
@@ -353,7 +369,9 @@ func (db *Verifier) withoutSource(ctx context.Context, d Difference, n int64) ([
 }
 
 // checkUses compares the rows of what a version includes with the version.
-func (db *Verifier) checkUses(ctx context.Context, rec schema.Record, v prompt.Version, row table.Row, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkUses(ctx context.Context, rec schema.Record, v prompt.Version, row table.Row,
+	differ func(string, table.Key, string, ...any),
+) error {
 	includes := v.Includes()
 	if schema.IncludesProps(includes).Get("Includes") != row.Props.Get("Includes") {
 		differ(db.T.Prompts, row.Key, "does not say what its text includes")

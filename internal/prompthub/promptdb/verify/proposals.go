@@ -20,7 +20,9 @@ func (db *Verifier) checkEvent(row table.Row) []Difference {
 }
 
 // checkOpen compares what the labels row of a prompt says of its open proposals with them.
-func (db *Verifier) checkOpen(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkOpen(ctx context.Context, rec schema.Record, c schema.LabelsRow,
+	differ func(string, table.Key, string, ...any),
+) error {
 	key := schema.LabelsKey(rec.AuthorID, rec.ID)
 	open := map[int64]bool{}
 	for row, err := range table.All(ctx, db.DB, db.T.Prompts, table.Prefix(key.Partition, schema.ProposalsOf(rec.ID))) {
@@ -33,7 +35,8 @@ func (db *Verifier) checkOpen(ctx context.Context, rec schema.Record, c schema.L
 		case !ok:
 			differ(db.T.Prompts, row.Key, "is no row that this version writes")
 		case p.Number > c.Proposals:
-			differ(db.T.Prompts, key, "says that the last proposal is %d, and there is proposal %d", c.Proposals, p.Number)
+			differ(db.T.Prompts, key, "says that the last proposal is %d, and there is proposal %d",
+				c.Proposals, p.Number)
 		case isOpen && (of.Number != p.Number || !of.At.Equal(p.At)):
 			differ(db.T.Prompts, key, "does not say that proposal %d is open", p.Number)
 		case isOpen:
@@ -53,7 +56,9 @@ func (db *Verifier) checkOpen(ctx context.Context, rec schema.Record, c schema.L
 
 // checkRuled reports a label with a rule on a version that neither a merged proposal nor a move
 // from before the rule explains.
-func (db *Verifier) checkRuled(ctx context.Context, rec schema.Record, c schema.LabelsRow, differ func(string, table.Key, string, ...any)) error {
+func (db *Verifier) checkRuled(ctx context.Context, rec schema.Record, c schema.LabelsRow,
+	differ func(string, table.Key, string, ...any),
+) error {
 	m, err := db.accounts.Workspace(ctx, rec.AuthorID)
 	if err != nil || m == nil {
 		return err
@@ -77,7 +82,8 @@ func (db *Verifier) checkRuled(ctx context.Context, rec schema.Record, c schema.
 		}
 	}
 	for label, n := range unexplained {
-		differ(db.T.Prompts, key, "has the label %s on version %d, which no proposal and no move from before the rule explains", label, n)
+		differ(db.T.Prompts, key,
+			"has the label %s on version %d, which no proposal and no move from before the rule explains", label, n)
 	}
 	return nil
 }

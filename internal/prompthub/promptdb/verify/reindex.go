@@ -24,7 +24,9 @@ import (
 // reports the rows that a person must look at: damaged rows and those that need them, truth rows
 // that it cannot read or that a newer version wrote, tallies, and votes on prompts that do not
 // exist. The latter it removes where it must remove orphans.
-func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Difference), progress func(prompts int)) (int, error) {
+func (db *Verifier) Reindex(ctx context.Context, orphans bool, report func(Difference),
+	progress func(prompts int),
+) (int, error) {
 	r := reindexing{db: db, orphans: orphans, report: report, progress: progress}
 	for i, p := range db.parts() {
 		if i == 0 { // the truth rows come first: the rest is compared with them
@@ -45,7 +47,9 @@ func (db *Verifier) Loads() bool { return db.load != nil }
 
 // IndexRestored writes the index rows of a store that has none yet and that no other process uses:
 // the same as Reindex without orphans. Where the storage can, all are written at once.
-func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), progress func(prompts int)) (int, error) {
+func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference),
+	progress func(prompts int),
+) (int, error) {
 	if !db.Loads() {
 		return db.Reindex(ctx, false, report, progress)
 	}
@@ -78,7 +82,9 @@ func (db *Verifier) IndexRestored(ctx context.Context, report func(Difference), 
 }
 
 // loadTruth does what truth does, by put, for several prompts at once.
-func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row, put func(transact.Row) error) (found []Difference, errs rowstore.Failures) {
+func (r *reindexing) loadTruth(ctx context.Context, rows []table.Row,
+	put func(transact.Row) error,
+) (found []Difference, errs rowstore.Failures) {
 	var putting sync.Mutex              // one prompt at a time, while others are read
 	atOnce := 2 * runtime.GOMAXPROCS(0) // as some wait to put
 	err := rowstore.Each(ctx, len(rows), atOnce, func(ctx context.Context, i int) error {
@@ -164,7 +170,10 @@ func (r *reindexing) truth(ctx context.Context, rows []table.Row, _ bool) (found
 			return []Difference{{Table: r.db.T.Prompts, Key: row.Key, What: NeedsDamaged}}, nil
 		}
 		if errors.Is(err, schema.ErrUnreadable) || errors.Is(err, schema.ErrNewer) {
-			return []Difference{{Table: r.db.T.Prompts, Key: row.Key, What: err.Error(), newer: errors.Is(err, schema.ErrNewer)}}, nil
+			return []Difference{{
+				Table: r.db.T.Prompts, Key: row.Key, What: err.Error(),
+				newer: errors.Is(err, schema.ErrNewer),
+			}}, nil
 		}
 		return nil, err
 	}
@@ -240,7 +249,9 @@ func (db *Verifier) Rewrite(ctx context.Context, author prompt.UserID, id prompt
 
 // follow projects a prompt where that is due. Unlike the job of a message it brings its own
 // repair message, and waits where somebody else is at work.
-func (db *Verifier) follow(ctx context.Context, author prompt.UserID, id prompt.ID, why commit.Reason, stray schema.Entries) error {
+func (db *Verifier) follow(ctx context.Context, author prompt.UserID, id prompt.ID, why commit.Reason,
+	stray schema.Entries,
+) error {
 	for range rowstore.MaxTries {
 		w := db.commit.Writer(author, id)
 		o, err := db.commit.Reconcile(ctx, w, why, stray)
@@ -292,7 +303,8 @@ func (db *Verifier) repair(ctx context.Context, d Difference) error {
 // to appear.
 func (db *Verifier) removeOrphan(ctx context.Context, d Difference) error {
 	err := db.Write(ctx, d.Table, []table.Op{{Kind: table.Delete, Row: table.Row{Key: d.Key, ETag: d.stray.ETag}}})
-	if err != nil && fault.Of(err) != fault.NotFound && !errors.Is(err, table.ErrNotFound) && !errors.Is(err, table.ErrConflict) {
+	if err != nil && fault.Of(err) != fault.NotFound && !errors.Is(err, table.ErrNotFound) &&
+		!errors.Is(err, table.ErrConflict) {
 		return rowstore.Unavailable(err)
 	}
 	return nil
@@ -303,8 +315,9 @@ func (db *Verifier) removeOrphan(ctx context.Context, d Difference) error {
 const RestoreIncomplete fault.Code = "RESTORE_INCOMPLETE"
 
 // ErrHalfRestored refuses a store in which a restore came to no end.
-var ErrHalfRestored error = fault.Coded(fault.Unavailable, RestoreIncomplete, "a restore into this store was cut off, and a part of the backup is missing; "+
-	"empty the data directory, or remove the tables, and restore again")
+var ErrHalfRestored error = fault.Coded(fault.Unavailable, RestoreIncomplete,
+	"a restore into this store was cut off, and a part of the backup is missing; "+
+		"empty the data directory, or remove the tables, and restore again")
 
 // RestoringKey is that of a row which is there from before the first write of a Restore until its
 // end, and says what is still to be written.

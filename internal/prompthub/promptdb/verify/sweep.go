@@ -57,7 +57,8 @@ func (db *Verifier) Sweep(ctx context.Context) (rows, differences int, err error
 // Swept returns since when each table has been walked to its end once more. It is zero until the
 // first pass has ended.
 func (db *Verifier) Swept(ctx context.Context) (oldest time.Time, err error) {
-	rows, _, err := db.Budget().Rows(ctx, db.T.SystemState, table.Range{Partition: schema.SweepPartition}, table.MaxPage)
+	rows, _, err := db.Budget().Rows(ctx, db.T.SystemState, table.Range{Partition: schema.SweepPartition},
+		table.MaxPage)
 	if err != nil {
 		return oldest, rowstore.Unavailable(err)
 	}
@@ -98,7 +99,8 @@ func (db *Verifier) slices(ctx context.Context) ([]*slice, error) {
 		s := &slice{part: p, db: db}
 		if state != nil {
 			s.next, s.full = state.Props.Get("Next").Str(), state.Props.Get("FullPassAt").Time()
-			if text := state.Props.Get("Votes").Str(); p.votes != nil && text != "" && json.Unmarshal([]byte(text), &p.votes.at) != nil {
+			if text := state.Props.Get("Votes").Str(); p.votes != nil && text != "" &&
+				json.Unmarshal([]byte(text), &p.votes.at) != nil {
 				s.next = "" // a place that cannot be read
 			}
 		}
@@ -222,7 +224,8 @@ func (s *slice) repair(ctx context.Context, d Difference) error {
 	}
 	if !moving {
 		s.differences++
-		s.db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table), slog.String("prompt", string(d.id)), slog.String("what", d.What))
+		s.db.Log.WarnContext(ctx, "index row differs from the truth", slog.String("table", d.Table),
+			slog.String("prompt", string(d.id)), slog.String("what", d.What))
 	}
 	return s.db.repair(ctx, d)
 }
@@ -274,7 +277,8 @@ func (s *slice) keepPlace(ctx context.Context) error {
 		}
 		props = append(props, table.Prop{Name: "Votes", Value: table.String(string(text))})
 	}
-	err := s.db.Write(ctx, s.db.T.SystemState, []table.Op{{Kind: table.Upsert, Row: table.Row{Key: schema.SweepKey(s.table), Props: props}}})
+	err := s.db.Write(ctx, s.db.T.SystemState,
+		[]table.Op{{Kind: table.Upsert, Row: table.Row{Key: schema.SweepKey(s.table), Props: props}}})
 	if err != nil {
 		return rowstore.Unavailable(err)
 	}

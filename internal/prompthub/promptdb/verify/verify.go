@@ -47,19 +47,25 @@ func (db *Verifier) parts() []part {
 		db.rowByRow(db.T.Git, db.checkLine),
 	}
 	for _, name := range db.T.IndexTables() {
-		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) { return db.checkIndex(ctx, name, row) }))
+		parts = append(parts, db.rowByRow(name, func(ctx context.Context, row table.Row) ([]Difference, error) {
+			return db.checkIndex(ctx, name, row)
+		}))
 	}
 	return parts
 }
 
 func (db *Verifier) rowByRow(name string, check rowCheck) part {
-	return part{table: name, page: func(ctx context.Context, rows []table.Row, _ bool) ([]Difference, rowstore.Failures) {
+	return part{table: name, page: func(ctx context.Context, rows []table.Row,
+		_ bool,
+	) ([]Difference, rowstore.Failures) {
 		return db.checkRows(ctx, name, rows, check)
 	}}
 }
 
 // checkRows checks rows of a table, many at once, and returns what it found in their order.
-func (db *Verifier) checkRows(ctx context.Context, name string, rows []table.Row, check rowCheck) ([]Difference, rowstore.Failures) {
+func (db *Verifier) checkRows(ctx context.Context, name string, rows []table.Row,
+	check rowCheck,
+) ([]Difference, rowstore.Failures) {
 	found := make([][]Difference, len(rows))
 	errs := make([]error, len(rows))
 	_ = rowstore.Each(ctx, len(rows), checksAtOnce, func(ctx context.Context, i int) error {
@@ -166,7 +172,8 @@ func (db *Verifier) checkAll(ctx context.Context, p part, count func(rows int), 
 func (db *Verifier) page(ctx context.Context, p part, next string) (table.Page, []Difference, error) {
 	page, err := db.DB.List(ctx, p.table, table.Range{Select: p.only}, checkPage, next)
 	if d := (*table.DamagedError)(nil); errors.As(err, &d) {
-		return table.Page{Next: d.Next}, []Difference{{Table: p.table, Key: d.Key, What: DamagedRow, damaged: true}}, nil
+		return table.Page{Next: d.Next},
+			[]Difference{{Table: p.table, Key: d.Key, What: DamagedRow, damaged: true}}, nil
 	}
 	return page, nil, err
 }

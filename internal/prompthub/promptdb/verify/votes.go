@@ -160,7 +160,8 @@ func (db *Verifier) open(ctx context.Context, box *votesOfPrompt) {
 	rec, ok, err := db.judge(ctx, box.at.Author, id)
 	if err == nil && ok && rec == nil { // once more: it may have been made or purged meanwhile
 		var left []table.Row
-		if left, _, err = db.Budget().Rows(ctx, db.T.Votes, table.Range{Partition: partition.Partition}, schema.Shards+1); err == nil && len(left) == 0 {
+		if left, _, err = db.Budget().Rows(ctx, db.T.Votes, table.Range{Partition: partition.Partition},
+			schema.Shards+1); err == nil && len(left) == 0 {
 			return
 		}
 		box.at.Author = truth.AuthorIn(left, id)
@@ -177,7 +178,10 @@ func (db *Verifier) open(ctx context.Context, box *votesOfPrompt) {
 		if box.at.Author == "" {
 			what = "votes on a prompt that nothing leads to"
 		}
-		box.found = []Difference{{Table: db.T.Votes, Key: partition, What: what, author: box.at.Author, id: id, orphan: true}}
+		box.found = []Difference{{
+			Table: db.T.Votes, Key: partition, What: what,
+			author: box.at.Author, id: id, orphan: true,
+		}}
 	default:
 		box.at.Skip = !ok || rec.Purging
 	}
@@ -206,7 +210,8 @@ func (db *Verifier) checkVote(ctx context.Context, author prompt.UserID, row tab
 	}
 	var ds []Difference
 	v := schema.VoteIn(row)
-	if schema.UserIn(row.Props, "VoterId") != voter || row.Props.Get("PromptId").Str() != string(id) || v < prompt.Dislike || v > prompt.Like {
+	if schema.UserIn(row.Props, "VoterId") != voter || row.Props.Get("PromptId").Str() != string(id) ||
+		v < prompt.Dislike || v > prompt.Like {
 		// a person must tell
 		ds = append(ds, Difference{Table: db.T.Votes, Key: row.Key, What: "contradicts its key, or is no vote"})
 	}
@@ -216,7 +221,10 @@ func (db *Verifier) checkVote(ctx context.Context, author prompt.UserID, row tab
 	}
 	if _, stale := commit.FollowOp(commit.Message{Author: author, Prompt: id, Voter: voter}, index, &row); stale {
 		what := fmt.Sprintf("does not say %s, as the vote does", v)
-		ds = append(ds, Difference{Table: db.T.VotesByVoter, Key: schema.VoterKey(voter, id), What: what, author: author, id: id, voter: voter, job: voteJob})
+		ds = append(ds, Difference{
+			Table: db.T.VotesByVoter, Key: schema.VoterKey(voter, id), What: what,
+			author: author, id: id, voter: voter, job: voteJob,
+		})
 	}
 	return ds, nil
 }
@@ -270,7 +278,8 @@ func (w *votesWalk) end(ctx context.Context) ([]Difference, error) {
 			if s.Says.Unweighed() == s.Votes.Unweighed() {
 				d.What = "has another weight than its votes by their times"
 			} else {
-				d.What = fmt.Sprintf("counts %d and %d, the votes are %d and %d", s.Says.Likes, s.Says.Dislikes, s.Votes.Likes, s.Votes.Dislikes)
+				d.What = fmt.Sprintf("counts %d and %d, the votes are %d and %d", s.Says.Likes, s.Says.Dislikes,
+					s.Votes.Likes, s.Votes.Dislikes)
 			}
 			ds = append(ds, d)
 		}

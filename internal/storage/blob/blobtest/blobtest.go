@@ -203,8 +203,10 @@ func testTypes(f fixture) {
 
 func testNames(f fixture) {
 	good := []string{
-		"a.jpg", ".jpg", "-.jpg", "_.jpg", "..a.jpg", "a..jpg", "a/b.jpg", ".a/b.jpg", "a.b/c.jpg", "a/b/c/d/e/f/g/h.jpg", "jpg/a.jpg", "a.jpeg/b.jpg", "con.jpg",
-		strings.Repeat("a", blob.MaxPart-4) + ".jpg", strings.Repeat("a", blob.MaxPart) + "/" + strings.Repeat("b", blob.MaxPart) + "/" + strings.Repeat("c", blob.MaxName-2*blob.MaxPart-6) + ".jpg",
+		"a.jpg", ".jpg", "-.jpg", "_.jpg", "..a.jpg", "a..jpg", "a/b.jpg", ".a/b.jpg", "a.b/c.jpg",
+		"a/b/c/d/e/f/g/h.jpg", "jpg/a.jpg", "a.jpeg/b.jpg", "con.jpg",
+		strings.Repeat("a", blob.MaxPart-4) + ".jpg", strings.Repeat("a", blob.MaxPart) + "/" +
+			strings.Repeat("b", blob.MaxPart) + "/" + strings.Repeat("c", blob.MaxName-2*blob.MaxPart-6) + ".jpg",
 	}
 	for _, name := range good {
 		f.put(name, name)
@@ -216,9 +218,12 @@ func testNames(f fixture) {
 	require.Equal(f, good, f.list("", blob.MaxPage))
 
 	bad := []string{
-		"", "a", "a.jpeg", "a.JPG", "A.jpg", "é.jpg", "a b.jpg", "a%20b.jpg", "a+b.jpg", "a\\b.jpg", "a:b.jpg", "a~.jpg", "a\x00.jpg", "a.jpg\n", "/a.jpg", "a//b.jpg", "a/", "a.jpg/",
-		".", "..", "./a.jpg", "../a.jpg", "a/../b.jpg", "a./b.jpg", "a/./b.jpg", "a.jpg.", "a.jpg/b.jpg", "a.gif/b.jpg", "a.jsonl.gz/b.jpg", "a.gz", "a.jsonl",
-		"a/b/c/d/e/f/g/h/i.jpg", strings.Repeat("a", blob.MaxPart-3) + ".jpg", strings.Repeat("a/", blob.MaxName/2) + "a.jpg",
+		"", "a", "a.jpeg", "a.JPG", "A.jpg", "é.jpg", "a b.jpg", "a%20b.jpg", "a+b.jpg", "a\\b.jpg", "a:b.jpg",
+		"a~.jpg", "a\x00.jpg", "a.jpg\n", "/a.jpg", "a//b.jpg", "a/", "a.jpg/",
+		".", "..", "./a.jpg", "../a.jpg", "a/../b.jpg", "a./b.jpg", "a/./b.jpg", "a.jpg.", "a.jpg/b.jpg", "a.gif/b.jpg",
+		"a.jsonl.gz/b.jpg", "a.gz", "a.jsonl",
+		"a/b/c/d/e/f/g/h/i.jpg", strings.Repeat("a", blob.MaxPart-3) + ".jpg",
+		strings.Repeat("a/", blob.MaxName/2) + "a.jpg",
 	}
 	for _, name := range bad {
 		require.ErrorIs(f, f.Put(f.Context(), f.name, name, nil), blob.ErrInvalid, "%q", name)
@@ -227,7 +232,10 @@ func testNames(f fixture) {
 		require.ErrorIs(f, f.Delete(f.Context(), f.name, name), blob.ErrInvalid, "%q", name)
 	}
 	require.Equal(f, good, f.list("", blob.MaxPage))
-	for _, container := range []string{"", "ab", strings.Repeat("a", 64), "A-container", "a_b", "-abc", "abc-", "a--b", "a.b", "../abc", "abc/def", "$logs"} {
+	for _, container := range []string{
+		"", "ab", strings.Repeat("a", 64), "A-container", "a_b", "-abc", "abc-", "a--b",
+		"a.b", "../abc", "abc/def", "$logs",
+	} {
 		require.ErrorIs(f, f.Create(f.Context(), container), blob.ErrInvalid, container)
 		require.ErrorIs(f, f.Put(f.Context(), container, "a.jpg", nil), blob.ErrInvalid, container)
 		_, err := f.List(f.Context(), container, "", 1, "")
@@ -274,7 +282,8 @@ func testCopies(f fixture) {
 
 // ordered are names in the order of their bytes, in which folders and files alternate.
 var ordered = []string{
-	"-.jpg", "-/a.jpg", ".a/b.jpg", "0.jpg", "a-.jpg", "a-/b.jpg", "a.b/c.jpg", "a.jpg", "a/-.jpg", "a/b/c.jpg", "a/b0.jpg", "a/b_.jpg", "a0.jpg", "a_.jpg", "a_/b.jpg", "aa.jpg", "b.gif", "b.jpg",
+	"-.jpg", "-/a.jpg", ".a/b.jpg", "0.jpg", "a-.jpg", "a-/b.jpg", "a.b/c.jpg", "a.jpg", "a/-.jpg", "a/b/c.jpg",
+	"a/b0.jpg", "a/b_.jpg", "a0.jpg", "a_.jpg", "a_/b.jpg", "aa.jpg", "b.gif", "b.jpg",
 }
 
 func (f fixture) putAll(names []string) {
@@ -293,7 +302,10 @@ func testOrder(f fixture) {
 
 func testPrefix(f fixture) {
 	f.putAll(ordered)
-	for _, prefix := range []string{"a", "a/", "a/b", "a/b/", "a/b/c.jpg", "a.", "-", "-/", "b.jpg", "b.jpgx", "c", "/", ".", "z", "a//"} {
+	for _, prefix := range []string{
+		"a", "a/", "a/b", "a/b/", "a/b/c.jpg", "a.", "-", "-/", "b.jpg",
+		"b.jpgx", "c", "/", ".", "z", "a//",
+	} {
 		var want []string
 		for _, name := range ordered {
 			if strings.HasPrefix(name, prefix) {
@@ -338,7 +350,10 @@ func testChanges(f fixture) {
 			got = append(got, item.Name)
 		}
 	}
-	require.Equal(f, []string{"10.jpg", "11.jpg", "12.jpg", "13.jpg", "14.jpg", "16.jpg", "17.jpg", "18.jpg", "18a.jpg", "19.jpg"}, got)
+	require.Equal(f, []string{
+		"10.jpg", "11.jpg", "12.jpg", "13.jpg", "14.jpg", "16.jpg", "17.jpg",
+		"18.jpg", "18a.jpg", "19.jpg",
+	}, got)
 }
 
 func testRace(f fixture) {

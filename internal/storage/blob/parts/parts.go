@@ -64,7 +64,8 @@ func parseManifest(text []byte) (Manifest, error) {
 		return m, damaged(manifestName)
 	}
 	if m.Version > manifestVersion {
-		return m, fmt.Errorf("%s is of version %d, which is newer than this program, which reads %d; or it is damaged", manifestName, m.Version, manifestVersion)
+		return m, fmt.Errorf("%s is of version %d, which is newer than this program, which reads %d; or it is damaged",
+			manifestName, m.Version, manifestVersion)
 	}
 	want, _ := m.sealed() // it was read, so it can be written
 	if again, _ := want.text(); m.Version != 1 && !bytes.Equal(again, text) {
@@ -74,7 +75,8 @@ func parseManifest(text []byte) (Manifest, error) {
 }
 
 func damaged(name string) error {
-	return fmt.Errorf("part %s of the backup is damaged: it is not as its SHA-256 says; take another copy of the backup", name)
+	return fmt.Errorf(
+		"part %s of the backup is damaged: it is not as its SHA-256 says; take another copy of the backup", name)
 }
 
 // A Part is a blob with lines.
@@ -223,7 +225,8 @@ func (w *Writer) GoOn(place any, read func(lines io.Reader) error) error {
 	names, note := w.names, ""
 	for i, name := range names {
 		if name != partName(i) {
-			return fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name, partName(i))
+			return fmt.Errorf("the folder %s has %q in the place of the part %q: remove the folder", w.Folder, name,
+				partName(i))
 		}
 	}
 	for ; len(names) > 0; names = names[:len(names)-1] {
@@ -278,7 +281,10 @@ func (w *Writer) Complete(rows, leftOut int) error {
 	if err := errors.Join(w.cut(), w.ctx.Err()); err != nil {
 		return err
 	}
-	m := Manifest{Version: manifestVersion, Begun: w.begun, Ended: w.Now().UTC().Truncate(time.Second), Rows: rows, LeftOut: leftOut, Parts: w.parts}
+	m := Manifest{
+		Version: manifestVersion, Begun: w.begun, Ended: w.Now().UTC().Truncate(time.Second), Rows: rows,
+		LeftOut: leftOut, Parts: w.parts,
+	}
 	m, err := m.sealed()
 	if err != nil {
 		return err

@@ -113,7 +113,8 @@ func (s *stream) largest(w, h int) (most int) {
 			most = max(most, s.symbol(red)<<8|symbol)
 			s.symbol(blue)
 			s.symbol(alpha)
-			if p++; len(green.symbols) == 1 && len(red.symbols) == 1 && len(blue.symbols) == 1 && len(alpha.symbols) == 1 {
+			if p++; len(green.symbols) == 1 && len(red.symbols) == 1 &&
+				len(blue.symbols) == 1 && len(alpha.symbols) == 1 {
 				return most // as all pixels are
 			}
 		case symbol < lengths:

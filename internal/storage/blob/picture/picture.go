@@ -46,7 +46,9 @@ const (
 
 func notAnImage(most int, why string) error {
 	return &fault.Error{
-		Kind: fault.Invalid, Code: NotAnImage, Text: fmt.Sprintf("send a JPEG, PNG, WebP or GIF picture of up to %d megapixels and 10,000 pixels a side: %s", most/1_000_000, why),
+		Kind: fault.Invalid, Code: NotAnImage,
+		Text: fmt.Sprintf("send a JPEG, PNG, WebP or GIF picture of up to %d megapixels and 10,000 pixels a side: %s",
+			most/1_000_000, why),
 		Fields: []fault.Field{{Name: "body", Code: NotAnImage, Message: why}},
 	}
 }
@@ -294,7 +296,8 @@ func shrunk(ctx context.Context, src image.Image, side int) (*image.RGBA, error)
 			}
 			n := (bottom - top) * (right - left)
 			i := dst.PixOffset(x, y)
-			dst.Pix[i], dst.Pix[i+1], dst.Pix[i+2], dst.Pix[i+3] = uint8(sum[0]/n), uint8(sum[1]/n), uint8(sum[2]/n), 0xff
+			dst.Pix[i], dst.Pix[i+1], dst.Pix[i+2], dst.Pix[i+3] = uint8(sum[0]/n),
+				uint8(sum[1]/n), uint8(sum[2]/n), 0xff
 		}
 	}
 	return dst, nil

@@ -32,7 +32,12 @@ func quarters(w, h int) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
-			m.Set(x, y, [...]color.RGBA{{255, 0, 0, 255}, {0, 255, 0, 255}, {0, 0, 255, 255}, {255, 255, 255, 255}}[min(x/(w/2), 1)+2*min(y/(h/2), 1)])
+			m.Set(x, y, [...]color.RGBA{
+				{255, 0, 0, 255},
+				{0, 255, 0, 255},
+				{0, 0, 255, 255},
+				{255, 255, 255, 255},
+			}[min(x/(w/2), 1)+2*min(y/(h/2), 1)])
 		}
 	}
 	return m
@@ -105,7 +110,10 @@ func make1(t *testing.T, file []byte) picture.Picture {
 // TestOrientations: each of the eight is turned upright, and nothing else of EXIF stays.
 func TestOrientations(t *testing.T) {
 	t.Parallel()
-	for orientation, want := range []string{"rgbw", "rgbw", "grwb", "wbgr", "bwrg", "rbgw", "brwg", "wgbr", "gwrb", "rgbw"} {
+	for orientation, want := range []string{
+		"rgbw", "rgbw", "grwb", "wbgr", "bwrg", "rbgw",
+		"brwg", "wgbr", "gwrb", "rgbw",
+	} {
 		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
 			p := make1(t, withEXIF(jpegOf(t, quarters(64, 32)), exif(order, orientation)))
 			got, w, h := read(t, p.Large)
@@ -138,8 +146,15 @@ func TestKinds(t *testing.T) {
 	clear := image.NewNRGBA(image.Rect(0, 0, w, h)) // transparent, and black below
 	got, _, _ := read(t, make1(t, pngOf(t, clear)).Large)
 	require.Equal(t, "wwww", got)
-	paletted := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.RGBA{255, 0, 0, 255}, color.RGBA{0, 255, 0, 255}, color.RGBA{0, 0, 255, 255}, color.Transparent})
-	deep, deepClear, half := image.NewRGBA64(image.Rect(0, 0, w, h)), image.NewNRGBA64(image.Rect(0, 0, w, h)), image.NewNRGBA(image.Rect(0, 0, w, h))
+	paletted := image.NewPaletted(image.Rect(0, 0, w, h),
+		color.Palette{
+			color.RGBA{255, 0, 0, 255},
+			color.RGBA{0, 255, 0, 255},
+			color.RGBA{0, 0, 255, 255},
+			color.Transparent,
+		})
+	deep, deepClear, half := image.NewRGBA64(image.Rect(0, 0, w, h)), image.NewNRGBA64(image.Rect(0, 0, w, h)),
+		image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
 			c := quarters(w, h).At(x, y)
@@ -151,7 +166,10 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
-	for name, m := range map[string]image.Image{"RGBA": quarters(w, h), "paletted": paletted, "deep": deep, "deep, with alpha": deepClear, "NRGBA": half} {
+	for name, m := range map[string]image.Image{
+		"RGBA": quarters(w, h), "paletted": paletted, "deep": deep,
+		"deep, with alpha": deepClear, "NRGBA": half,
+	} {
 		got, _, _ := read(t, make1(t, pngOf(t, m)).Large)
 		require.Equal(t, "rgbw", got, name)
 	}
@@ -159,7 +177,10 @@ func TestKinds(t *testing.T) {
 		got, _, _ := read(t, make1(t, pngOf(t, m)).Large)
 		require.Equal(t, "????", got, "black")
 	}
-	for _, name := range []string{"video-001.progressive.jpeg", "video-001.cmyk.jpeg", "video-001.q50.411.progressive.jpeg", "video-001.interlaced.png"} {
+	for _, name := range []string{
+		"video-001.progressive.jpeg", "video-001.cmyk.jpeg",
+		"video-001.q50.411.progressive.jpeg", "video-001.interlaced.png",
+	} {
 		file, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src/image/testdata", name)) //nolint:staticcheck // the tests run where Go is
 		if err != nil {
 			continue // this Go has no sources, or no such file
@@ -172,7 +193,11 @@ func TestKinds(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ w, h, large, largeH, thumb, thumbH int }{
-		{2400, 1200, 1200, 600, 320, 160}, {1200, 2400, 600, 1200, 160, 320}, {100, 50, 100, 50, 100, 50}, {1201, 1200, 1200, 1199, 320, 319}, {5000, 2, 1200, 1, 320, 1},
+		{2400, 1200, 1200, 600, 320, 160},
+		{1200, 2400, 600, 1200, 160, 320},
+		{100, 50, 100, 50, 100, 50},
+		{1201, 1200, 1200, 1199, 320, 319},
+		{5000, 2, 1200, 1, 320, 1},
 	} {
 		p := make1(t, jpegOf(t, quarters(tt.w, tt.h)))
 		corners, w, h := read(t, p.Large)
@@ -203,10 +228,15 @@ func TestRefused(t *testing.T) {
 	binary.LittleEndian.PutUint32(hiding[4:], uint32(len(hiding)-8))
 	good := jpegOf(t, quarters(640, 480))
 	for name, file := range map[string][]byte{
-		"nothing": nil, "HTML": []byte("<html>"), "SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "GIF without a frame": []byte("GIF89a\x08\x00\x08\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff;"), "GIF of no pixels": []byte("GIF89a\x08\x00\x08\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x02\x4c\x01\x00;"),
-		"wide GIF": []byte("GIF89a\x20\x4e\x20\x4e\x00\x00\x00"), "huge": huge, "hiding": hiding,
-		"cut head": good[:20], "cut": good[:len(good)/2], "text behind a signature": append([]byte("\x89PNG\r\n\x1a\n"), strings.Repeat("x", 100)...),
-		"wide": pngOf(t, image.NewGray(image.Rect(0, 0, 10_001, 1))), "many": pngOf(t, image.NewPaletted(image.Rect(0, 0, 5001, 5000), color.Palette{color.White})),
+		"nothing": nil, "HTML": []byte("<html>"), "SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`),
+		"GIF without a frame": []byte("GIF89a\x08\x00\x08\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff;"),
+		"GIF of no pixels":    []byte("GIF89a\x08\x00\x08\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x02\x4c\x01\x00;"),
+		"wide GIF":            []byte("GIF89a\x20\x4e\x20\x4e\x00\x00\x00"), "huge": huge, "hiding": hiding,
+		"cut head": good[:20], "cut": good[:len(good)/2],
+		"text behind a signature": append([]byte("\x89PNG\r\n\x1a\n"), strings.Repeat("x", 100)...),
+		"wide":                    pngOf(t, image.NewGray(image.Rect(0, 0, 10_001, 1))),
+		"many": pngOf(t,
+			image.NewPaletted(image.Rect(0, 0, 5001, 5000), color.Palette{color.White})),
 	} {
 		_, err := picture.NewMaker().Make(t.Context(), "anna", file, side)
 		require.Equal(t, picture.NotAnImage, fault.CodeOf(err), "%s: %v", name, err)
@@ -229,7 +259,8 @@ func TestMoving(t *testing.T) {
 	}
 	var file bytes.Buffer
 	red, blue := color.RGBA{R: 0xff, A: 0xff}, color.RGBA{B: 0xff, A: 0xff}
-	require.NoError(t, gif.EncodeAll(&file, &gif.GIF{Image: []*image.Paletted{still(red), still(blue)}, Delay: []int{1, 1}}))
+	require.NoError(t, gif.EncodeAll(&file,
+		&gif.GIF{Image: []*image.Paletted{still(red), still(blue)}, Delay: []int{1, 1}}))
 	require.Equal(t, "image/gif", picture.TypeOf(file.Bytes()))
 	p := make1(t, file.Bytes())
 	require.Equal(t, [2]int{20, 10}, [2]int{p.Width, p.Height})

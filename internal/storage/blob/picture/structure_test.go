@@ -48,14 +48,17 @@ type frame struct {
 // file is a JPEG file with some scans. Its tables have one code each, of one bit: no difference,
 // and a run of 16,384 blocks in which nothing changes.
 func (f frame) file(scans ...[]byte) []byte {
-	head := append([]byte{8}, binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, uint16(f.h)), uint16(f.w))...)
+	head := append([]byte{8}, binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, uint16(f.h)),
+		uint16(f.w))...)
 	head = append(head, byte(len(f.factors)))
 	for i, by := range f.factors {
 		head = append(head, byte(i+1), by, 0)
 	}
 	code := append([]byte{1}, make([]byte, 15)...)
-	return slices.Concat([]byte{0xff, 0xd8}, segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...), segment(f.marker, head...),
-		segment(0xc4, slices.Concat([]byte{0x00}, code, []byte{0x00})...), segment(0xc4, slices.Concat([]byte{0x10}, code, []byte{0xe0})...),
+	return slices.Concat([]byte{0xff, 0xd8}, segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...),
+		segment(f.marker, head...),
+		segment(0xc4, slices.Concat([]byte{0x00}, code, []byte{0x00})...),
+		segment(0xc4, slices.Concat([]byte{0x10}, code, []byte{0xe0})...),
 		slices.Concat(scans...), []byte{0xff, 0xd9})
 }
 
@@ -74,7 +77,8 @@ func (f frame) blocks(component int) int {
 
 // coefficients is a scan of one component that changes nothing: all blocks are in runs.
 func (f frame) coefficients(component int, approximation byte) []byte {
-	return append(segment(0xda, 1, byte(component+1), 0, 1, 63, approximation), make([]byte, f.blocks(component)/16384*2+4)...)
+	return append(segment(0xda, 1, byte(component+1), 0, 1, 63, approximation),
+		make([]byte, f.blocks(component)/16384*2+4)...)
 }
 
 // all is a scan of all components with a bit for each block.
@@ -118,7 +122,8 @@ func jpegOf(m image.Image) []byte {
 
 func riff(chunks ...[]byte) []byte {
 	body := slices.Concat(chunks...)
-	return slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body)+4)), []byte("WEBP"), body)
+	return slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(len(body)+4)),
+		[]byte("WEBP"), body)
 }
 
 func riffChunk(name string, data []byte) []byte {
@@ -278,12 +283,16 @@ func structures() []structure {
 	extended := riffChunk("VP8X", append([]byte{0x10, 0, 0, 0, 4, 0, 0, 4, 0, 0}, nil...))
 	refined := func(f frame, components ...int) func(n int) []byte {
 		return func(n int) []byte {
-			return f.file(f.all(0, 0), repeat(n, func(i int) []byte { return f.coefficients(components[i%len(components)], 0x10) }))
+			return f.file(f.all(0, 0), repeat(n, func(i int) []byte {
+				return f.coefficients(components[i%len(components)], 0x10)
+			}))
 		}
 	}
 	return []structure{
 		{"scans that refine nothing", refined(big, 0), samples(big, 0), maxSamples},
-		{"first scans of coefficients", func(n int) []byte { return big.file(repeat(n, func(int) []byte { return big.coefficients(0, 0) })) }, samples(big, 0), maxSamples},
+		{"first scans of coefficients", func(n int) []byte {
+			return big.file(repeat(n, func(int) []byte { return big.coefficients(0, 0) }))
+		}, samples(big, 0), maxSamples},
 		{"scans of three components in turn", refined(colors, 0, 1, 2), samples(colors, 0, 1, 2), maxSamples},
 		{"scans of components of fewer samples", refined(fewer, 1, 2, 0), samples(fewer, 1, 2, 0), maxSamples},
 		{"scans of four components", refined(inks, 3, 0), samples(inks, 3, 0), maxSamples},
@@ -292,8 +301,12 @@ func structures() []structure {
 			return fewer.file(fewer.all(0, 1), repeat(n, func(int) []byte { return fewer.all(0, 0x10) }))
 		}, func(n int) int { return n * (samples(fewer, 0)(1) + samples(fewer, 1, 2)(2)) }, maxSamples},
 		{"scans of a small picture", refined(small, 0), same, maxScans},
-		{"scans of a baseline picture", func(n int) []byte { return plain.file(repeat(n, func(int) []byte { return plain.all(63, 0) })) }, same, 1},
-		{"scans of an extended picture", func(n int) []byte { return more.file(repeat(n, func(int) []byte { return more.all(63, 0) })) }, same, 3},
+		{"scans of a baseline picture", func(n int) []byte {
+			return plain.file(repeat(n, func(int) []byte { return plain.all(63, 0) }))
+		}, same, 1},
+		{"scans of an extended picture", func(n int) []byte {
+			return more.file(repeat(n, func(int) []byte { return more.all(63, 0) }))
+		}, same, 3},
 		{"comments", func(n int) []byte {
 			return slices.Concat(photo[:2], repeat(n, func(int) []byte { return segment(0xfe) }), photo[2:])
 		}, same, maxParts},
@@ -313,35 +326,58 @@ func structures() []structure {
 		}, same, maxParts},
 		{"PNG chunks of one byte each", func(n int) []byte {
 			data := append(first(pngChunks(dot), "IDAT"), make([]byte, n)...) // the pixels end before it does
-			return slices.Concat(head, repeat(len(data), func(i int) []byte { return chunkOf("IDAT", data[i]) }), chunkOf("IEND"))
+			return slices.Concat(head, repeat(len(data), func(i int) []byte { return chunkOf("IDAT", data[i]) }),
+				chunkOf("IEND"))
 		}, same, maxParts},
 		{"PNG chunks after the pixels", func(n int) []byte {
 			end := len(dot) - len(chunkOf("IEND"))
 			return slices.Concat(dot[:end], repeat(n, func(int) []byte { return chunkOf("IDAT") }), dot[end:])
 		}, same, maxParts},
 		{"frames of a moving PNG", func(n int) []byte {
-			return slices.Concat(head, rest[:len(rest)-12], repeat(n, func(int) []byte { return chunkOf("fdAT", make([]byte, 4)...) }), chunkOf("IEND"))
+			return slices.Concat(head, rest[:len(rest)-12],
+				repeat(n, func(int) []byte { return chunkOf("fdAT", make([]byte, 4)...) }), chunkOf("IEND"))
 		}, same, maxParts},
-		{"PNG pixels", func(n int) []byte { return slices.Concat(ihdr(n, 10_000, 0), rest) }, func(n int) int { return n * 10_000 }, maxPixels},
-		{"PNG pixels of seven passes", func(n int) []byte { return slices.Concat(ihdr(10_000, n, 1), rest) }, func(n int) int { return n * 10_000 }, maxPixels},
+		{"PNG pixels", func(n int) []byte { return slices.Concat(ihdr(n, 10_000, 0), rest) }, func(n int) int {
+			return n * 10_000
+		}, maxPixels},
+		{
+			"PNG pixels of seven passes", func(n int) []byte { return slices.Concat(ihdr(10_000, n, 1), rest) },
+			func(n int) int { return n * 10_000 }, maxPixels,
+		},
 		{"WebP chunks", func(n int) []byte {
-			return riff(extended, repeat(n, func(int) []byte { return riffChunk("XYZ ", nil) }), riffChunk("VP8L", lossless(1)))
+			return riff(extended, repeat(n, func(int) []byte { return riffChunk("XYZ ", nil) }),
+				riffChunk("VP8L", lossless(1)))
 		}, same, maxParts},
 		{"frames of a moving WebP", func(n int) []byte {
-			return riff(extended, repeat(n, func(int) []byte { return riffChunk("ANMF", make([]byte, 16)) }), riffChunk("VP8L", lossless(1)))
+			return riff(extended, repeat(n, func(int) []byte { return riffChunk("ANMF", make([]byte, 16)) }),
+				riffChunk("VP8L", lossless(1)))
 		}, same, maxParts},
-		{"groups of WebP tables", func(n int) []byte { return riff(riffChunk("VP8L", lossless(min(n, 1<<16)))) }, most16Bits, maxGroups},
-		{"groups of the largest tables", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), nil, 256))) }, most16Bits, maxGroups},
-		{"groups that one tile of many names", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), nil, 1))) }, most16Bits, maxGroups},
-		{"groups after images of transforms", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), []int{0, 2, 1}, 7))) }, most16Bits, maxGroups},
-		{"groups after a palette", func(n int) []byte { return riff(riffChunk("VP8L", heavy(min(n, 1<<16), []int{3}, 5))) }, most16Bits, maxGroups},
+		{
+			"groups of WebP tables", func(n int) []byte { return riff(riffChunk("VP8L", lossless(min(n, 1<<16)))) },
+			most16Bits, maxGroups,
+		},
+		{"groups of the largest tables", func(n int) []byte {
+			return riff(riffChunk("VP8L", heavy(min(n, 1<<16), nil, 256)))
+		}, most16Bits, maxGroups},
+		{"groups that one tile of many names", func(n int) []byte {
+			return riff(riffChunk("VP8L", heavy(min(n, 1<<16), nil, 1)))
+		}, most16Bits, maxGroups},
+		{"groups after images of transforms", func(n int) []byte {
+			return riff(riffChunk("VP8L", heavy(min(n, 1<<16), []int{0, 2, 1}, 7)))
+		}, most16Bits, maxGroups},
+		{"groups after a palette", func(n int) []byte {
+			return riff(riffChunk("VP8L", heavy(min(n, 1<<16), []int{3}, 5)))
+		}, most16Bits, maxGroups},
 		{"groups of transparency", func(n int) []byte {
 			const head = 5
 			wide := riffChunk("VP8X", []byte{0x10, 0, 0, 0, side - 1, 0, 0, side - 1, 0, 0})
 			vp8 := []byte("\x10\x00\x00\x9d\x01\x2a\x40\x00\x40\x00")
-			return riff(wide, riffChunk("ALPH", append([]byte{1}, heavy(min(n, 1<<16), []int{2}, 9)[head:]...)), riffChunk("VP8 ", vp8))
+			return riff(wide, riffChunk("ALPH", append([]byte{1}, heavy(min(n, 1<<16), []int{2}, 9)[head:]...)),
+				riffChunk("VP8 ", vp8))
 		}, most16Bits, maxGroups},
-		{"bytes of lossless WebP", func(n int) []byte { return riff(riffChunk("VP8L", append(lossless(1), make([]byte, n)...))) }, same, maxLossless},
+		{"bytes of lossless WebP", func(n int) []byte {
+			return riff(riffChunk("VP8L", append(lossless(1), make([]byte, n)...)))
+		}, same, maxLossless},
 		{"bytes of lossless WebP, cut short", func(n int) []byte {
 			file := riff(riffChunk("VP8L", append(lossless(1), make([]byte, n)...)))
 			binary.LittleEndian.PutUint32(file[4:], 1<<30)
@@ -396,7 +432,9 @@ func TestStructuresAreDecoded(t *testing.T) {
 		{progressive, 100, 50, []byte{0x41, 0x11, 0x11}},
 	} {
 		for _, n := range []int{0, 1, 40} {
-			m, err := NewMaker().Make(t.Context(), "anna", f.file(f.all(0, 1), f.all(0, 0x10), repeat(n, func(i int) []byte { return f.coefficients(i%len(f.factors), 0x10) })), 1200)
+			m, err := NewMaker().Make(t.Context(), "anna",
+				f.file(f.all(0, 1), f.all(0, 0x10),
+					repeat(n, func(i int) []byte { return f.coefficients(i%len(f.factors), 0x10) })), 1200)
 			require.NoError(t, err)
 			require.Equal(t, 100, m.Width)
 		}
@@ -466,7 +504,8 @@ func TestDecodingEnds(t *testing.T) {
 	gray := image.NewGray(image.Rect(0, 0, 2000, 2000))
 	files := map[string][]byte{
 		"JPEG": jpegOf(gray), "PNG": pngOf(gray), "WebP": riff(riffChunk("VP8L", lossless(300))),
-		"progressive JPEG": (frame{progressive, 1000, 1000, []byte{0x11}}).file(repeat(60, func(int) []byte { return frame{progressive, 1000, 1000, []byte{0x11}}.coefficients(0, 0) })),
+		"progressive JPEG": (frame{progressive, 1000, 1000, []byte{0x11}}).file(
+			repeat(60, func(int) []byte { return frame{progressive, 1000, 1000, []byte{0x11}}.coefficients(0, 0) })),
 	}
 	for name, file := range files {
 		s, err := recognize(file, maxPixels)
@@ -544,7 +583,8 @@ func TestTurns(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		for _, caller := range []string{"anna", "carol"} { // her first is being made; there is no room
 			began := time.Now()
-			_, err = m.Make(t.Context(), caller, pngOf(image.NewPaletted(image.Rect(0, 0, 40, 40), color.Palette{color.White})), 1200)
+			_, err = m.Make(t.Context(), caller,
+				pngOf(image.NewPaletted(image.Rect(0, 0, 40, 40), color.Palette{color.White})), 1200)
 			var busy *fault.Error
 			require.ErrorAs(t, err, &busy)
 			require.Equal(t, Busy, busy.Code)

@@ -169,7 +169,8 @@ func testPeek(f fixture) {
 	f.send("ä & <b>", 0)
 	f.send("later", long)
 	for range 10 {
-		require.ElementsMatch(f, []string{"a", "ä & <b>"}, slices.DeleteFunc(peek(), func(s string) bool { return s == "later" }))
+		require.ElementsMatch(f, []string{"a", "ä & <b>"},
+			slices.DeleteFunc(peek(), func(s string) bool { return s == "later" }))
 	}
 	f.length(3)
 	for _, m := range f.receive(queue.MaxReceive, long) {

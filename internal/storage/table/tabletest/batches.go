@@ -34,7 +34,10 @@ func testAtomicBatch(f fixture) {
 			if !fails.exists {
 				f.write(op(table.Delete, tagged(row(bad), table.Any)))
 			}
-			ops := []table.Op{op(kind, number(good, 3)), op(fails.kind, number(bad, 3)), op(table.Insert, number(last, 3))}
+			ops := []table.Op{
+				op(kind, number(good, 3)), op(fails.kind, number(bad, 3)),
+				op(table.Insert, number(last, 3)),
+			}
 			if kind != table.Insert {
 				f.write(op(table.Insert, number(good, 2)))
 			}
@@ -92,7 +95,8 @@ func testFailedIndex(f fixture) {
 func testBatchETags(f fixture) {
 	k := func(row string) table.Key { return key("p", row) }
 	etag := f.write(op(table.Insert, number(k("replaced"), 1)))[0]
-	f.write(op(table.Insert, number(k("merged"), 1)), op(table.Insert, number(k("deleted"), 1)), op(table.Insert, number(k("upserted"), 1)))
+	f.write(op(table.Insert, number(k("merged"), 1)), op(table.Insert, number(k("deleted"), 1)),
+		op(table.Insert, number(k("upserted"), 1)))
 	ops := []table.Op{
 		op(table.Upsert, number(k("upserted"), 2)),
 		op(table.Delete, tagged(row(k("deleted")), table.Any)),
@@ -111,14 +115,16 @@ func testBatchETags(f fixture) {
 		require.Equal(f, f.get(o.Row.Key).ETag, etags[i], "%s", o.Row.Key)
 		f.requireProps(o.Row.Key, prop("N", table.Int64(2)))
 	}
-	f.write(op(table.Merge, tagged(number(k("inserted"), 3), etags[3])), op(table.Delete, tagged(row(k("merged")), etags[4])))
+	f.write(op(table.Merge, tagged(number(k("inserted"), 3), etags[3])),
+		op(table.Delete, tagged(row(k("merged")), etags[4])))
 }
 
 func testBatchLimits(f fixture) {
 	inserts := func(n int, partition func(int) string, name string, text string) []table.Op {
 		var ops []table.Op
 		for i := range n {
-			ops = append(ops, op(table.Insert, row(key(partition(i), fmt.Sprintf(name, i)), prop("T", table.String(text)))))
+			ops = append(ops, op(table.Insert,
+				row(key(partition(i), fmt.Sprintf(name, i)), prop("T", table.String(text)))))
 		}
 		return ops
 	}

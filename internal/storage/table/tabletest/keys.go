@@ -85,7 +85,10 @@ func testLongKeys(f fixture) {
 		f.write(op(table.Delete, tagged(row(k), table.Any)))
 	}
 	f.unchanged(table.Range{}, func() {
-		for _, long := range []string{strings.Repeat("k", table.MaxKeyLen+1), strings.Repeat("😀", table.MaxKeyLen/2) + "x"} {
+		for _, long := range []string{
+			strings.Repeat("k", table.MaxKeyLen+1),
+			strings.Repeat("😀", table.MaxKeyLen/2) + "x",
+		} {
 			f.refuseKey(key(long, "r"))
 			f.refuseKey(key("p", long))
 		}
@@ -95,7 +98,10 @@ func testLongKeys(f fixture) {
 // testDistinctKeys writes keys that somebody's comparison could take for equal.
 func testDistinctKeys(f fixture) {
 	var rows []table.Row
-	parts := []string{"a", "A", "a ", " a", "é", "e\u0301", "É", "ß", "ss", "ﬁ", "fi", "a%20", "a+", "1", "01", "a\u200b"}
+	parts := []string{
+		"a", "A", "a ", " a", "é", "e\u0301", "É", "ß", "ss", "ﬁ", "fi",
+		"a%20", "a+", "1", "01", "a\u200b",
+	}
 	for _, p := range parts {
 		for _, r := range parts {
 			rows = append(rows, number(key(p, r), len(rows)))
@@ -113,7 +119,10 @@ func testDistinctKeys(f fixture) {
 }
 
 func testRefusedKeys(f fixture) {
-	parts := []string{"\x00", "\t", "\n", "\x1f", "\x7f", "\u0080", "\u009f", "\u2028", "\u2029", "a\xff", "\ufffd", "/", `\`, "#", "?", "'"}
+	parts := []string{
+		"\x00", "\t", "\n", "\x1f", "\x7f", "\u0080", "\u009f", "\u2028", "\u2029", "a\xff",
+		"\ufffd", "/", `\`, "#", "?", "'",
+	}
 	for _, part := range parts {
 		for _, k := range []table.Key{key("a"+part+"b", "r"), key("p", "a"+part+"b"), key(part, part)} {
 			f.refuseKey(k)

@@ -142,7 +142,8 @@ func testMaxMatches(f fixture) {
 func testSelect(f fixture) {
 	name := func(n string, v table.Value) table.Prop { return table.Prop{Name: n, Value: v} }
 	row := table.Row{Key: key("p", "r"), Props: table.Props{
-		name("A", table.String("text")), name("B", table.Int64(1<<40)), name("C", table.Bool(true)), name("D", table.String("")),
+		name("A", table.String("text")), name("B", table.Int64(1<<40)),
+		name("C", table.Bool(true)), name("D", table.String("")),
 	}}
 	f.write(table.Op{Kind: table.Insert, Row: row})
 	whole := f.get(row.Key)

@@ -88,7 +88,10 @@ func testInvalidValues(f fixture) {
 		props []table.Prop
 	}{
 		{"text too long", []table.Prop{prop("V", table.String(strings.Repeat("x", table.MaxString+1)))}},
-		{"text too long in code units", []table.Prop{prop("V", table.String(strings.Repeat("😀", table.MaxString/2)+"x"))}},
+		{
+			"text too long in code units",
+			[]table.Prop{prop("V", table.String(strings.Repeat("😀", table.MaxString/2)+"x"))},
+		},
 		{"not UTF-8", []table.Prop{prop("V", table.String("a\xffb"))}},
 		{"zero time", []table.Prop{prop("V", table.Time(time.Time{}))}},
 		{"time before 1601", []table.Prop{prop("V", table.Time(time.Date(1600, 12, 31, 23, 59, 59, 0, time.UTC)))}},

@@ -96,13 +96,25 @@ func (f fixture) whole(etag string) transact.Transaction {
 		Table: "First",
 		Ops: []table.Op{
 			insert(number(key("p", "new"), 1)),
-			{Kind: table.Replace, Row: table.Row{Key: key("p", "old"), ETag: etag, Props: number(key("p", "old"), 2).Props}},
+			{Kind: table.Replace, Row: table.Row{
+				Key: key("p", "old"), ETag: etag,
+				Props: number(key("p", "old"), 2).Props,
+			}},
 		},
 		More: []transact.Op{
 			{Table: "Second", Op: insert(number(key("t", "more"), 5))},
-			{Table: "First", Op: table.Op{Kind: table.Merge, Row: table.Row{Key: key("u", "merged"), ETag: table.Any, Props: table.Props{{Name: "M", Value: table.Int64(6)}}}}},
+			{Table: "First", Op: table.Op{
+				Kind: table.Merge,
+				Row: table.Row{
+					Key: key("u", "merged"), ETag: table.Any,
+					Props: table.Props{{Name: "M", Value: table.Int64(6)}},
+				},
+			}},
 		},
-		Put:      []transact.Row{{Table: "First", Row: number(key("q", "put"), 3)}, {Table: "Second", Row: number(key("r", "put"), 4)}},
+		Put: []transact.Row{
+			{Table: "First", Row: number(key("q", "put"), 3)},
+			{Table: "Second", Row: number(key("r", "put"), 4)},
+		},
 		Drop:     []transact.Key{{Table: "Second", Key: key("s", "drop")}},
 		Messages: []transact.Message{{Queue: "jobs", Text: "one"}, {Queue: "jobs", Text: "two"}},
 	}
@@ -171,14 +183,29 @@ func testNothing(f fixture) {
 		want  error
 		at    *table.OpError
 	}{
-		{func(t *transact.Transaction) { t.Ops[1].Row.ETag = "another" }, table.ErrConflict, &table.OpError{Index: 1, Key: key("p", "old"), Err: table.ErrConflict}},
-		{func(t *transact.Transaction) { t.Ops[0].Row.Key = key("p", "old"); t.Ops = t.Ops[:1] }, table.ErrExists, &table.OpError{Index: 0, Key: key("p", "old"), Err: table.ErrExists}},
+		{
+			func(t *transact.Transaction) { t.Ops[1].Row.ETag = "another" }, table.ErrConflict,
+			&table.OpError{Index: 1, Key: key("p", "old"), Err: table.ErrConflict},
+		},
+		{
+			func(t *transact.Transaction) { t.Ops[0].Row.Key = key("p", "old"); t.Ops = t.Ops[:1] }, table.ErrExists,
+			&table.OpError{Index: 0, Key: key("p", "old"), Err: table.ErrExists},
+		},
 		{func(t *transact.Transaction) {
 			t.Ops[1] = table.Op{Kind: table.Delete, Row: table.Row{Key: key("p", "none"), ETag: table.Any}}
 		}, table.ErrNotFound, &table.OpError{Index: 1, Key: key("p", "none"), Err: table.ErrNotFound}},
-		{func(t *transact.Transaction) { t.More[0].Row.Key = key("s", "drop"); t.Drop = nil }, table.ErrExists, &table.OpError{Index: 2, Key: key("s", "drop"), Err: table.ErrExists}},
-		{func(t *transact.Transaction) { t.More[1].Row.Key = key("u", "none") }, table.ErrNotFound, &table.OpError{Index: 3, Key: key("u", "none"), Err: table.ErrNotFound}},
-		{func(t *transact.Transaction) { t.More[1].Row.ETag = "another" }, table.ErrConflict, &table.OpError{Index: 3, Key: key("u", "merged"), Err: table.ErrConflict}},
+		{
+			func(t *transact.Transaction) { t.More[0].Row.Key = key("s", "drop"); t.Drop = nil }, table.ErrExists,
+			&table.OpError{Index: 2, Key: key("s", "drop"), Err: table.ErrExists},
+		},
+		{
+			func(t *transact.Transaction) { t.More[1].Row.Key = key("u", "none") }, table.ErrNotFound,
+			&table.OpError{Index: 3, Key: key("u", "none"), Err: table.ErrNotFound},
+		},
+		{
+			func(t *transact.Transaction) { t.More[1].Row.ETag = "another" }, table.ErrConflict,
+			&table.OpError{Index: 3, Key: key("u", "merged"), Err: table.ErrConflict},
+		},
 		{func(t *transact.Transaction) { t.More[0].Table = "Missing" }, table.NoTableError("Missing"), nil},
 		{func(t *transact.Transaction) { t.Table = "Missing" }, table.NoTableError("Missing"), nil},
 		{func(t *transact.Transaction) { t.Put[1].Table = "Missing" }, table.NoTableError("Missing"), nil},
@@ -209,7 +236,10 @@ func testInvalid(f fixture) {
 		{func(t *transact.Transaction) { t.Put[0].Partition = "" }, table.ErrInvalid},
 		{func(t *transact.Transaction) { t.More[0].Row.Partition = "" }, table.ErrInvalid},
 		{func(t *transact.Transaction) { t.More[0] = transact.Op{Table: t.Table, Op: t.Ops[0]} }, table.ErrInvalid},
-		{func(t *transact.Transaction) { t.Put[1] = transact.Row{Table: "Second", Row: t.More[0].Row} }, table.ErrInvalid},
+		{
+			func(t *transact.Transaction) { t.Put[1] = transact.Row{Table: "Second", Row: t.More[0].Row} },
+			table.ErrInvalid,
+		},
 		{func(t *transact.Transaction) {
 			t.Put[1].Props = table.Props{{Name: "no name", Value: table.Bool(true)}}
 		}, table.ErrInvalid},
@@ -244,7 +274,10 @@ func testPutAndDrop(f fixture) {
 	}
 	put := number(there, 5)
 	put.ETag = "of a row that was read before"
-	do(transact.Transaction{Put: []transact.Row{{Table: "Second", Row: put}}, Drop: []transact.Key{{Table: "Second", Key: gone}}})
+	do(transact.Transaction{
+		Put:  []transact.Row{{Table: "Second", Row: put}},
+		Drop: []transact.Key{{Table: "Second", Key: gone}},
+	})
 	row, err := f.Tables.Get(f.Context(), "Second", there)
 	require.NoError(f, err)
 	require.True(f, row.Props.Equal(put.Props), "it takes the place of the other: %v", row.Props)
@@ -280,7 +313,8 @@ func testCopies(f fixture) {
 	t := f.whole(f.furnish())
 	_, err := f.Transact(f.Context(), t)
 	require.NoError(f, err)
-	t.Ops[0].Row.Props[0].Value, t.More[0].Row.Props[0].Value, t.Put[0].Props[0].Value = table.Int64(99), table.Int64(99), table.Int64(99)
+	t.Ops[0].Row.Props[0].Value, t.More[0].Row.Props[0].Value, t.Put[0].Props[0].Value = table.Int64(99),
+		table.Int64(99), table.Int64(99)
 	n, _ := f.get("First", key("p", "new"))
 	require.EqualValues(f, 1, n)
 	n, _ = f.get("Second", key("t", "more"))

@@ -83,7 +83,8 @@ func isJSON(text string) bool {
 	case '{':
 		return text[len(text)-1] == '}' && (inside == "}" || inside[0] == '"' && strings.Contains(inside, `":`))
 	case '[':
-		return text[len(text)-1] == ']' && (inside[0] == '{' || inside[0] == '"' && strings.Contains(inside, `",`)) && inside[:min(2, len(inside))] != "{{"
+		return text[len(text)-1] == ']' && (inside[0] == '{' || inside[0] == '"' && strings.Contains(inside, `",`)) &&
+			inside[:min(2, len(inside))] != "{{"
 	}
 	return false
 }
@@ -100,7 +101,8 @@ func isYAML(text string) bool {
 	nested := false
 	for i, line := range strings.Split(text, "\n") {
 		isKey := key.MatchString(line)
-		if i == 0 && !isKey || !isKey && !listed.MatchString(line) && !comment.MatchString(line) && strings.TrimSpace(line) != "" {
+		if i == 0 && !isKey || !isKey && !listed.MatchString(line) && !comment.MatchString(
+			line) && strings.TrimSpace(line) != "" {
 			return false
 		}
 		nested = nested || isKey && strings.IndexAny(line, " \t\u00a0") == 0

@@ -28,7 +28,9 @@ func TestDoubling(t *testing.T) {
 		}
 	}
 	funcs := []doubling.Func{
-		{Name: "Markdown.Render", With: text(func(s string) { m.Render([]prompt.Part{{Text: s, Variable: -1}}, 1<<30) })},
+		{Name: "Markdown.Render", With: text(func(s string) {
+			m.Render([]prompt.Part{{Text: s, Variable: -1}}, 1<<30)
+		})},
 		{Name: "Markdown.Render (variables)", With: parts(func(list []prompt.Part) { m.Render(list, 1<<30) })},
 		{Name: "unblanked", With: text(func(s string) { unblanked(s, []prompt.Part{{Text: s}}, 1<<30) })},
 		{Name: "unblanked (variables)", With: parts(func(list []prompt.Part) {
@@ -47,7 +49,10 @@ func TestDoubling(t *testing.T) {
 		{Name: "isYAML", With: text(func(s string) { isYAML("a: b\n" + s) })},
 		{Name: "fencedBlocks", With: text(func(s string) { fencedBlocks(s) })},
 		{Name: "closed", With: lines(func(list []string) { closed(append([]string{"```"}, list...), 0) })},
-		{Name: "ended", With: lines(func(list []string) { looks := maxLooks; ended(append([]string{"{"}, list...), 0, &looks) })},
+		{Name: "ended", With: lines(func(list []string) {
+			looks := maxLooks
+			ended(append([]string{"{"}, list...), 0, &looks)
+		})},
 		{Name: "indentOf", With: text(func(s string) { _ = indentOf(s) })},
 		{Name: "Words", With: text(func(s string) { Words(s) })},
 	}

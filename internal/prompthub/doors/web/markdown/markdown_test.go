@@ -17,18 +17,30 @@ func TestMarkdown(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"paragraphs", "a\n\nb", "<p>a</p>\n<p>b</p>\n"},
 		{"lines stay lines", "a\nb", "<p>a<br>\nb</p>\n"},
-		{"tags are words", "<context>\nDo <b>this</b>.\n</context>", "<p>&lt;context&gt;<br>\nDo &lt;b&gt;this&lt;/b&gt;.<br>\n&lt;/context&gt;</p>\n"},
+		{
+			"tags are words", "<context>\nDo <b>this</b>.\n</context>",
+			"<p>&lt;context&gt;<br>\nDo &lt;b&gt;this&lt;/b&gt;.<br>\n&lt;/context&gt;</p>\n",
+		},
 		{"script", "<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\n"},
 		{"comment", "<!-- x -->", "<p>&lt;!-- x --&gt;</p>\n"},
 		{"headings go under the page's", "# A\n### B\n# C", "<h3>A</h3>\n<h4>B</h4>\n<h3>C</h3>\n"},
 		{"deep headings", "###### A\n###### B", "<h3>A</h3>\n<h4>B</h4>\n"},
-		{"link", "[x](https://example.com)", `<p><a href="https://example.com" rel="nofollow noreferrer">x</a></p>` + "\n"},
-		{"address", "see https://example.com.", `<p>see <a href="https://example.com" rel="nofollow noreferrer">https://example.com</a>.</p>` + "\n"},
+		{
+			"link", "[x](https://example.com)",
+			`<p><a href="https://example.com" rel="nofollow noreferrer">x</a></p>` + "\n",
+		},
+		{
+			"address", "see https://example.com.",
+			`<p>see <a href="https://example.com" rel="nofollow noreferrer">https://example.com</a>.</p>` + "\n",
+		},
 		{"dangerous link", "[x](javascript:alert(1))", "<p>x</p>\n"},
 		{"link to us", "[x](/app/signout)", "<p>x</p>\n"},
 		{"link to another host", "[x](//evil.example)", "<p>x</p>\n"},
 		{"link to us without a host", "[x](http:/app/signout) <https:>", "<p>x https:</p>\n"},
-		{"image", "![a cat](https://example.com/cat.png)", `<p><a href="https://example.com/cat.png" rel="nofollow noreferrer">a cat</a></p>` + "\n"},
+		{
+			"image", "![a cat](https://example.com/cat.png)",
+			`<p><a href="https://example.com/cat.png" rel="nofollow noreferrer">a cat</a></p>` + "\n",
+		},
 		{"code", "```html\n<b>\n```", "<pre><code>&lt;b&gt;\n</code></pre>\n"},
 		{"placeholders", "{{a_b}} ${c_d}", "<p>{{a_b}} ${c_d}</p>\n"},
 		{"list", "3. a\n4. b", "<ol start=\"3\">\n<li>a</li>\n<li>b</li>\n</ol>\n"},
@@ -55,16 +67,24 @@ func render(t testing.TB, m *Markdown, text string) string {
 func TestMarkdownOfVariables(t *testing.T) {
 	t.Parallel()
 	show := func(before, value, after string) string {
-		html, ok := New().Render([]prompt.Part{{Text: before, Variable: -1}, {Text: value, Variable: 7}, {Text: after, Variable: -1}}, 1<<20)
+		html, ok := New().Render([]prompt.Part{
+			{Text: before, Variable: -1},
+			{Text: value, Variable: 7},
+			{Text: after, Variable: -1},
+		}, 1<<20)
 		require.True(t, ok)
 		return string(html)
 	}
-	require.Equal(t, "<p>Dear <strong><mark data-v=\"7\">*A* &lt;b&gt;</mark></strong>!</p>\n", show("Dear **", "*A* <b>", "**!"))
-	require.Equal(t, "<h3><mark data-v=\"7\">x</mark></h3>\n<pre><code>y\n</code></pre>\n", show("# ", "x", "\n```\ny\n```\n"))
-	require.Equal(t, "<p><a href=\"https://a.b/?q=%22%3E%20%2F\" rel=\"nofollow noreferrer\">a</a></p>\n", show("[a](https://a.b/?q=", "\"> /", ")"))
+	require.Equal(t, "<p>Dear <strong><mark data-v=\"7\">*A* &lt;b&gt;</mark></strong>!</p>\n",
+		show("Dear **", "*A* <b>", "**!"))
+	require.Equal(t, "<h3><mark data-v=\"7\">x</mark></h3>\n<pre><code>y\n</code></pre>\n",
+		show("# ", "x", "\n```\ny\n```\n"))
+	require.Equal(t, "<p><a href=\"https://a.b/?q=%22%3E%20%2F\" rel=\"nofollow noreferrer\">a</a></p>\n",
+		show("[a](https://a.b/?q=", "\"> /", ")"))
 	require.Equal(t, "<p>a</p>\n", show("[a](", "javascript:alert(1)", ")"), "an address that is all value is no link")
 	require.NotContains(t, show("[a](https://x", "/@evil.example/", ")"), "evil.example/\"")
-	require.Equal(t, "<p>%EF%B7%900%EF%B7%91 <mark data-v=\"7\">v</mark></p>\n", show("%EF%B7%900%EF%B7%91 ", "v", ""), "what the text has itself stays")
+	require.Equal(t, "<p>%EF%B7%900%EF%B7%91 <mark data-v=\"7\">v</mark></p>\n", show("%EF%B7%900%EF%B7%91 ", "v", ""),
+		"what the text has itself stays")
 	_, ok := New().Render([]prompt.Part{{Text: opening + "1" + closing, Variable: -1}, {Text: "v", Variable: 0}}, 1<<20)
 	require.False(t, ok)
 }
@@ -74,8 +94,10 @@ func TestCodeIsUnharmed(t *testing.T) {
 	t.Parallel()
 	m := New()
 	for _, text := range []string{
-		"{\n  \"a\": [1,\n    2],\n  \"b\": \"{{name}}\"\n}", "[\n  {\"a\": 1},\n  {\"b\": 2}\n]", `{"a": {"b": "# c"}}`, `["a", "b"]`,
-		"model: small\nsteps:\n  - name: one\n    run: two\n  # so\n  - name: three", "<root>\n  <a x=\"1\">b</a>\n</root>",
+		"{\n  \"a\": [1,\n    2],\n  \"b\": \"{{name}}\"\n}", "[\n  {\"a\": 1},\n  {\"b\": 2}\n]",
+		`{"a": {"b": "# c"}}`, `["a", "b"]`,
+		"model: small\nsteps:\n  - name: one\n    run: two\n  # so\n  - name: three",
+		"<root>\n  <a x=\"1\">b</a>\n</root>",
 		"{\n  \"code\": \"```js\"\n}",
 	} {
 		require.Equal(t, "<pre><code>"+template.HTMLEscapeString(text)+"\n</code></pre>\n", render(t, m, text), text)
@@ -97,7 +119,10 @@ func TestCodeIsUnharmed(t *testing.T) {
 
 func TestCodeTakesLinearTime(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{"{\n", "[\n", "```\n~~~\n", "---\na: b\n", "a:\n  b: c\n", "<a>\n <a>\n", "`", " {\n{\n"} {
+	for _, unit := range []string{
+		"{\n", "[\n", "```\n~~~\n", "---\na: b\n", "a:\n  b: c\n",
+		"<a>\n <a>\n", "`", " {\n{\n",
+	} {
 		text := strings.Repeat(unit, prompt.LimitMaxText/len(unit))
 		require.LessOrEqual(t, len(fenced(text)), 4*len(text)+100, unit)
 	}
@@ -133,7 +158,9 @@ func requireSafe(t testing.TB, out string) {
 
 func FuzzMarkdown(f *testing.F) {
 	for _, seed := range []string{
-		"<img src=x onerror=alert(1)>", "[a](javascript:x)", "<http://x'onx=1>", "![a][b]\n\n[b]: data:text/html,<script>", "a|b\n-|-\n<td>|`|`", "http://a\"onx=1", "[x](<https://a b>)", "&#106;avascript:", "\x00<\x00script>",
+		"<img src=x onerror=alert(1)>", "[a](javascript:x)", "<http://x'onx=1>",
+		"![a][b]\n\n[b]: data:text/html,<script>", "a|b\n-|-\n<td>|`|`", "http://a\"onx=1", "[x](<https://a b>)",
+		"&#106;avascript:", "\x00<\x00script>",
 	} {
 		f.Add(seed)
 	}

@@ -45,13 +45,17 @@ func run(ctx context.Context, url string) error {
 	}
 	ann, bob := as("Ann"), as("Bob")
 	made, err := c.CreatePromptWithResponse(ctx, &CreatePromptParams{IdempotencyKey: ptr("key-1")},
-		NewPrompt{Title: ptr("Made by a client"), Text: ptr("Text"), Tags: ptr([]string{"text"}), Visibility: ptr(NewPromptVisibilityPublic)}, ann)
+		NewPrompt{
+			Title: ptr("Made by a client"), Text: ptr("Text"), Tags: ptr([]string{"text"}),
+			Visibility: ptr(NewPromptVisibilityPublic),
+		}, ann)
 	if err := must("create", err, made.StatusCode(), http.StatusCreated, made.Body); err != nil {
 		return err
 	}
 	id := made.JSON201.Id
 
-	list, err := c.ListPromptsWithResponse(ctx, &ListPromptsParams{Tag: ptr([]string{"text"}), Q: ptr("made"), Limit: ptr(int64(5))}, bob)
+	list, err := c.ListPromptsWithResponse(ctx,
+		&ListPromptsParams{Tag: ptr([]string{"text"}), Q: ptr("made"), Limit: ptr(int64(5))}, bob)
 	if err := must("list", err, list.StatusCode(), http.StatusOK, list.Body); err != nil {
 		return err
 	}
