@@ -196,7 +196,7 @@ deep: ## ask and count as often as is worth it now and then: what make test take
 	go test -count=1 -timeout 30m -run '^TestBounds$$' ./bench -rapid.checks=1000
 	RELEASE_ALL=1 go test -count=1 -v -timeout 60m -run '^TestRelease$$' ./stage
 	$(MAKE) search
-	BACKUP_DEEP=1 go test -count=1 -v -timeout 30m -run '^TestBackupUnderLoad$$' ./apps/duuble/handler ./apps/ricochet/handler
+	BACKUP_DEEP=1 go test -count=1 -v -timeout 30m -run '^(TestBackupUnderLoad|TestManyPictures)$$' ./apps/duuble/handler ./apps/ricochet/handler
 	$(MAKE) -C apps/ricochet soak
 	$(MAKE) -C apps/harmony backups growth soak
 	$(MAKE) -C apps/duuble soak

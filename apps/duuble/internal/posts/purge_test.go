@@ -450,8 +450,8 @@ func TestRepairPoints(t *testing.T) {
 }
 
 // TestErase: of an account that is erased no trace stays but in rows that say when something is
-// due, whether the person has left or not, after an accident to any call and a repeat. Others have
-// what is theirs.
+// due, whether the person has left or not, after an accident to any call and a repeat. Others keep
+// their own.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
