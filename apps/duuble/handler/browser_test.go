@@ -368,7 +368,7 @@ func TestHubsInBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "an invitation to send")
 	ann.Click("[data-share]").Sees("window.shared === document.querySelector('#link').href")
 	ann.Click("[data-copy]").Sees(
-		"['Copied', 'Marked: copy it now'].includes(document.querySelector('[data-copy]').innerText)")
+		"['Copied', 'Copy it by hand'].includes(document.querySelector('[data-copy]').innerText)")
 	invitation := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	for _, p := range []*browsertest.Tab{dave, erin} {
 		ann.Write("[name=phone]", map[*browsertest.Tab]string{dave: "+34600000004", erin: "+34600000005"}[p]).Sends(

@@ -24,6 +24,11 @@ var newsScript []byte
 
 const newsName = "news.js"
 
+// shareScript sends and copies the links that buttons name.
+//
+//go:embed share.js
+var shareScript []byte
+
 // talkScript opens and follows chats, and keeps what is written until it was sent.
 //
 //go:embed talk.js

@@ -1,6 +1,7 @@
 // What the pages can do with a script and do without it.
 
 import { refresh } from "./news.js";
+import "./share.js";
 import { localize } from "./times.js";
 
 // In a list a vote is cast without leaving it: the part of the page that it changes comes back. What
@@ -41,29 +42,6 @@ const full = parts.filter(mark);
 if (full.length > 1) for (const part of parts) part.removeAttribute("name");
 for (const part of full) part.open = true;
 for (const part of parts) part.addEventListener("input", () => mark(part));
-
-// A link is sent by what the device sends things with, or copied. Where a page may not copy, the link
-// is marked, so that its reader can.
-for (const button of document.querySelectorAll("[data-share]")) {
-  if (!navigator.share) continue;
-  button.hidden = false;
-  const { share: url, title } = button.dataset;
-  button.addEventListener("click", () => navigator.share({ title, text: title, url }).catch(() => {})); // the person has changed their mind
-}
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    let copied = true;
-    try {
-      await navigator.clipboard.writeText(button.dataset.copy);
-    } catch {
-      getSelection().selectAllChildren(document.getElementById("link"));
-      copied = document.execCommand("copy");
-    }
-    button.textContent = copied ? "Copied" : "Marked: copy it now";
-    document.getElementById("told").textContent = button.textContent;
-  });
-}
 
 // While a page can be seen, notifications come to it by a stream. The link to all of them counts
 // those that are new, and the page that lists them shows them. The stream of a page that a person

@@ -1,6 +1,7 @@
 // What the pages can do with a script and do without it: show a password, say where one is.
 
 import { refresh } from "./news.js";
+import "./share.js";
 
 for (const button of document.querySelectorAll("[data-show]")) {
   button.hidden = false;
@@ -22,19 +23,6 @@ for (const button of document.querySelectorAll("[data-here]")) {
       document.getElementById("lat").value = (Math.floor(coords.latitude * 10) / 10).toFixed(1);
       document.getElementById("lon").value = (Math.floor(coords.longitude * 10) / 10).toFixed(1);
     }, () => { button.textContent = button.dataset.fail; });
-  });
-}
-
-// A link is sent by what the device sends things with, or copied.
-for (const button of document.querySelectorAll("[data-share], [data-copy]")) {
-  const { share, copy, copied } = button.dataset, url = new URL(share ?? copy, location).href;
-  if (share ? !navigator.share : !navigator.clipboard) continue;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    try {
-      await (share ? navigator.share({ url }) : navigator.clipboard.writeText(url));
-      if (copied) button.textContent = copied;
-    } catch { /* the person has changed their mind */ }
   });
 }
 
