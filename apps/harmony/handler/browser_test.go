@@ -69,7 +69,7 @@ func TestBrowser(t *testing.T) {
 	choose(ann, "birthDate", "2000-02-29")
 	ann.Sends("form .primary").Sees("location.pathname === '/app/me'").Reads("Your account is made.")
 	browsertest.Accessible(ann, axe, "me")
-	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("details summary").Write(
+	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("form details summary").Write(
 		"[name=lat]", "55,75").Write("[name=lon]", "40.61")
 	ann.Sends("form.card .primary").Reads("Saved.")
 	fields := "['bio', 'city', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"
@@ -77,7 +77,7 @@ func TestBrowser(t *testing.T) {
 	ann.Write("[name=city]", "Mosco").Sends("form.card .primary").Reads("Choose a city of the list")
 	ann.Write("[name=city]", "москва").Sends("form.card .primary").Reads("Saved.")
 	require.Equal(t, "<b>I sing loudest</b> Moscow  ", browsertest.Eval[string](ann, fields))
-	ann.Write("[name=city]", "").Click("details summary").Write("[name=lat]", "north").Sends(
+	ann.Write("[name=city]", "").Click("form details summary").Write("[name=lat]", "north").Sends(
 		"form.card .primary").Reads("Give a latitude of")
 	browsertest.Accessible(ann, axe, "me refused")
 
