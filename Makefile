@@ -33,7 +33,7 @@ HEAVIEST ?= 20m
 # These tests measure what time or memory something takes.
 MEASURED := ^Test(Peak|Doubling|WhatAnImportExpandsTo|LongLists|KeptFilesCostLittle|ManifestsCostTheirLength)$$
 # These have one thing done after the other, of which the explorers do many at once.
-IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData|Crashes|Erase$$|PurgeOfAccounts|PurgeAgainstRevival|PurgeTies|ManyBlocks|StrangersKeepNoOneOut|Rekey$$|Anonymity|DeckOfMany|PlacesAreNotFound|RestoreRefuses)
+IN_TURN := ^Test(HostileQueries|(Agrees|ManyAgree)WithTheModel|DamagedSnapshot|TenThousandEdits|CrashTable|TextSearch|StoppedChangesWait|OperationsOfASearch|(Search|Mine)Agrees|BoundOfEveryWalk|KeepStoppedAnywhere|SchemaOracle|LongContents|EveryFieldIsKept|ToolsOnImperfectData|Crashes|Erase$$|PurgeOfAccounts|PurgeAgainstRevival|PurgeTies|ManyBlocks|StrangersKeepNoOneOut|Rekey$$|FilesOfAPrompt|FilesOfVersions|FullPass|SweepGoesOn|BackupOfFiles|ASecondIsEnough|FillLeavesEverythingAtRest|NoRoomIsNoLoad|CountAuthors|HistoryInParts|AccountsMoveWithFiles|ImportGoesOn|ContentsComeOnce|KeptFilesThatAreCompared|SkillsThatAreRefused|Machine$$|FilesMachine|NoFiles$$|RepairPoints|Purge$$|Anonymity|DeckOfMany|PlacesAreNotFound|RestoreRefuses)
 # These interleave what TestExplore does, at other times.
 ALIKE := ^Test(ExploreTimes|ExploreKeys)$$
 RACEFLAGS ?= -short -skip '$(MEASURED)|$(IN_TURN)|$(ALIKE)'
@@ -94,8 +94,7 @@ quick race deep formats search mutants vet: export GOGC := $(SPARING)
 check: export GOGC := 200
 TEST := go test -count=1 -timeout 20m $(LINKED)
 DEADLINES := ./handler ./internal/storage/azure ./internal/testing/azurite ./internal/testing/infra
-LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/transfer ./internal/prompthub/doors/api ./internal/prompthub/prompt \
-	./internal/prompthub/files/format ./internal/prompthub/doors/web ./internal/prompthub/doors/mcp ./internal/prompthub/library
+LONGEST := ./bench ./internal/prompthub/promptdb ./internal/prompthub/doors/api
 OTHERS = $$(go list ./... | grep -vxF $(patsubst ./%,-e prompthub/%,$(BUILT) $(DEADLINES) $(LONGEST)))
 # The modules of their own, which have other libraries. The next is not in the recipe itself, all of which make -n would run then.
 OF_THEIR_OWN = for module in $(INFRA) $(DOTPROMPT); do (cd $$module && GOGC=$(SPARING) nice -n 10 go test -count=1 -vet=all .) || exit; done
