@@ -97,3 +97,19 @@ func TestManyPictures(t *testing.T) {
 		require.NotContains(t, name, strings.ToLower(gone))
 	}
 }
+
+// TestLostFile: verify tells of a picture whose file is gone, also of one that was sent just now.
+func TestLostFile(t *testing.T) {
+	data := t.TempDir()
+	url, stop := local(t, data)
+	at := up(t, url)
+	ann := enter(t, at, "+34600000001", printed(t, at))
+	settle(t, at, ann, "Ann_1")
+	id := upload(t, at, ann.AccessToken, "comment")
+	require.Zero(t, stop())
+	files, err := filepath.Glob(filepath.Join(data, "*", "*", "*", "*_320.jpg"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.NoError(t, os.Remove(files[0]))
+	require.Contains(t, does(t, command.Failed, "verify", "--data", data), "picture "+id+": a file of it is missing")
+}

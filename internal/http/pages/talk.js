@@ -1,7 +1,8 @@
 // Chats and discussions, and what is written on pages. A log, [data-talk], has a list of messages
-// from the oldest to the newest, li[data-id], those of the reader with class "mine", and what the service says with "system". It opens at
-// the first that is new or at its end, and follows those that come. A form, [data-writes], sends
-// by Enter if its reader wants that, and keeps its text when it was not sent.
+// from the oldest to the newest, li[data-id], those of the reader with class "mine", and what the
+// service says with "system". It opens at the first that is new or at its end, and follows those
+// that come. A form, [data-writes], sends by Enter if its reader wants that, and keeps its text when
+// it was not sent.
 
 const end = () => document.documentElement.scrollHeight;
 const toEnd = () => scrollTo(0, end());

@@ -248,7 +248,7 @@ func (a *api) reports() {
 		})
 	route(a, person, Bound{20, 40},
 		operation("admin", "delete-reported", http.MethodPost, "/admin/reports/{id}/delete", "Delete what is reported",
-			"A post, a comment or a message. The report is resolved, unless it was decided before.",
+			"A post, a comment, a message, or of a person or a hub the picture that was reported. The report is resolved, unless it was decided before.",
 			http.StatusOK, 404, 409),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Report], error) {
 			r, err := a.Posts.Manage.DeleteReported(ctx, v.Claim, in.ID)

@@ -124,8 +124,9 @@ type Group struct {
 	TookPart   bool   // whether they are those who did something around the post before
 	// In says whether a row is of one of them; nil: each is.
 	In func(table.Row) bool
-	// Rest is told of those beyond Most, some at a time, the last of whom within Most is at a
-	// position. It returns whether it wants more of them; nil wants none.
+	// Rest is told of those beyond Most, the last of whom within Most is at a position: of none
+	// before the first of them are read, and then some at a time. It returns whether it wants more of
+	// them; nil wants none.
 	Rest func(ctx context.Context, after string, rows []table.Row, isLast bool) (more bool, err error)
 	// Notice is the notification for those of them whose row Notified says so; nil is none.
 	Notice   *notices.Notice
@@ -253,6 +254,9 @@ func (s *Service) Deliver(ctx context.Context, text string) error {
 			}
 			if n == 0 {
 				m.Most, n = m.After, left
+				if _, err := g.Rest(ctx, m.Most, nil, false); err != nil {
+					return err
+				}
 			}
 			rows, next, err := lists.Read(ctx, s.Store, g.List, m.After, n, nil)
 			more = next != ""
@@ -317,8 +321,7 @@ func (s *Service) IsNoted(ctx context.Context, a Activity, swept time.Time) (boo
 	return row != nil, err
 }
 
-// oldKeys begins the keys of rows that are older than Keep.
-// after all rows of that instant
+// oldKeys begins the keys of rows that are older than Keep: it is after all rows of that instant.
 func (s *Service) oldKeys() string { return rowstore.Descending(s.Now().Add(-s.Keep)) + "}" }
 
 func (s *Service) bringActivities(ctx context.Context, reader, actor string) error {

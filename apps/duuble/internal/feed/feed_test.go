@@ -215,6 +215,31 @@ func TestRest(t *testing.T) {
 	}
 }
 
+// TestRestIsToldFirst: rows that come into the list once the rest was told of none are read.
+func TestRestIsToldFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.group("a", 4, 2)
+	var told []string
+	g.Rest = func(_ context.Context, _ string, rows []table.Row, _ bool) (bool, error) {
+		if told == nil {
+			require.Empty(t, rows)
+			told = []string{}
+			row := table.Row{Key: table.Key{Partition: "a", Row: "x|a00002b"}}
+			_, err := w.db.Write(t.Context(), "Users", table.Op{Kind: table.Insert, Row: row})
+			require.NoError(t, err)
+		}
+		for _, row := range rows {
+			told = append(told, lists.ID(row))
+		}
+		return true, nil
+	}
+	w.audience = feed.Audience{Holds: true, Groups: []feed.Group{g}}
+	require.NoError(t, w.feed.Tell(t.Context(), w.act("post")))
+	w.work()
+	require.Equal(t, []string{"a00002", "a00002b", "a00003"}, told)
+}
+
 // TestBring: with a follow the newest activities come, and none twice.
 func TestBring(t *testing.T) {
 	t.Parallel()

@@ -118,8 +118,7 @@ func parseSketch(row table.Row) (*hyperloglog.Sketch, error) {
 	return sketch, err
 }
 
-// activeIn returns how many members of a hub did something in the last 24 to 25
-// hours.
+// activeIn returns how many members of a hub did something in the last 24 to 25 hours.
 func (s *Service) activeIn(ctx context.Context, hub string) (int64, error) {
 	now := s.Now().UTC()
 	if known, ok := s.active.counts.Get(hub); ok && now.Sub(known.at) < countedFor {

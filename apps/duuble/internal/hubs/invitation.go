@@ -400,7 +400,7 @@ func (s *Service) addInviters(ctx context.Context, items []Invitation) error {
 	return err
 }
 
-// mine reads an invitation that the caller has sent, or may cancel as an admin.
+// readSent reads an invitation that the caller has sent, or may cancel as an admin.
 func (s *Service) readSent(ctx context.Context, hub, id string, mine *Membership) (*Invitation, error) {
 	v, err := s.readInvitation(ctx, hub, id)
 	if err == nil && (v == nil || !mine.May(Admin) && v.InviterID != mine.UserID) {

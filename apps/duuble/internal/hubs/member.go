@@ -269,7 +269,7 @@ func (s *Service) checkRole(ctx context.Context, c people.Claim, hub, least stri
 	return u, mine, err
 }
 
-// MustBeIn is may for actions of other packages that members may take.
+// MustBeIn is checkRole for actions of other packages that members may take.
 func (s *Service) MustBeIn(ctx context.Context, c people.Claim, hub string,
 	reads ...func(context.Context) error,
 ) (people.User, error) {

@@ -36,8 +36,9 @@ func instantOf(position string) string {
 	return at
 }
 
-// MarkFans marks followers of a person after a position, of those that are listed, and reports
-// whether there may be more to mark after them. isLast says that no more are listed.
+// MarkFans marks followers of a person after a position, of those that were read, and reports
+// whether there may be more to mark after them. isLast says that no more are listed. It is called
+// with none before the first are read.
 func (s *Service) MarkFans(ctx context.Context, user, after string, rows []table.Row,
 	isLast bool,
 ) (more bool, err error) {

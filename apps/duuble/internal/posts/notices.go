@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -129,6 +130,7 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 		return nil, err
 	}
 	var there []Notification
+	var others []string // hubs that are named in place of those in which the viewer is no more
 	for i, n := range all {
 		if n.Actor = persons[n.Notice.Actor]; n.Actor.ID == "" || hidden[n.Actor.ID] {
 			continue
@@ -164,6 +166,7 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 		case notices.PostSharedToHub:
 			if !slices.Contains(p.in, n.Hub) || !slices.Contains(placed, n.Hub) {
 				n.Hub = firstCommon(p.in, placed)
+				others = append(others, n.Hub)
 			}
 			if n.Hub == "" {
 				continue
@@ -172,7 +175,12 @@ func (s *Service) visibleNotifications(ctx context.Context, viewer string, all [
 		}
 		there = append(there, n)
 	}
-	return there, nil
+	others = slices.DeleteFunc(others, func(hub string) bool { return hub == "" || names[hub] != "" })
+	names, err = s.Hubs.Names(ctx, slices.Compact(slices.Sorted(slices.Values(others))))
+	for i, n := range there {
+		there[i].HubName = cmp.Or(n.HubName, names[n.Hub])
+	}
+	return there, err
 }
 
 // NewNotifications returns notifications of the caller that are newer than the one with an id, or

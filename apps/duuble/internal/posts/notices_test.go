@@ -205,6 +205,21 @@ func TestMutes(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
+// TestNewsOfTwoHubs: news of a post in two hubs name one of which the reader is a member.
+func TestNewsOfTwoHubs(t *testing.T) {
+	t.Parallel()
+	for left := range 2 {
+		w := newWorld(t)
+		bob := w.enter(2)
+		in := []string{w.hub(w.ann, 2), w.hub(w.ann, 2)}
+		w.post(w.ann, posts.Locked, in...)
+		w.settled()
+		require.Equal(t, []string{"hub_post_created Person1"}, w.told(bob, false))
+		require.NoError(t, w.posts.Hubs.Remove(t.Context(), bob, in[left], bob.UserID))
+		require.Equal(t, []string{"hub_post_created Person1"}, w.told(bob, false))
+	}
+}
+
 // TestNotificationsOfHubs: people are told of invitations, decisions, roles and removals, and
 // admins of requests and of new members, each once; not of their own acts, nor admins of a hub in
 // which they are none any more.

@@ -163,7 +163,7 @@ func (s *Service) cardsOf(ctx context.Context, viewer string, posts []seen) ([]C
 	return cards, err
 }
 
-// cardsAnd is cards, which reads others at the same time, but for those who are hidden from the
+// cardsAnd is cardsOf, which reads others at the same time, but for those who are hidden from the
 // viewer.
 func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen,
 	others ...string,

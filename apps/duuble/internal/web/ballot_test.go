@@ -152,6 +152,12 @@ func TestPostsOfOneself(t *testing.T) {
 	w.posted(url.Values{"thoughtText": {"x"}, "key": {"l"}})
 	require.Contains(t, w.visit("GET", "/app/me", "").Body.String(), "· 2 posts ·")
 	require.Contains(t, w.visit("GET", "/app/users/ann_1", "").Body.String(), "1 public post ·")
+	rec = w.send("/app/compose", url.Values{"key": {"m"}}, duubletest.PNG)
+	page, _, _ = strings.Cut(rec.Header().Get("Location"), "?")
+	require.Equal(t, 303, w.visit("POST", page+"/delete", "").Code)
+	deleted := w.visit("GET", "/app/me/deleted", "").Body.String()
+	require.Contains(t, deleted, "Post of Ann")
+	require.NotContains(t, deleted, `<p class="text short"></p>`, "a picture has no text")
 }
 
 // TestCallsOfLists: a list of questions costs what one of thoughts does, because a card always

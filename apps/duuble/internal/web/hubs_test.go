@@ -30,7 +30,8 @@ func (w *world) as(number, username string) (back func()) {
 }
 
 // TestInvitationPages: a page of a hub lists invitations and links, and takes them back: the
-// address of one that is cancelled, sent again or revoked leads nowhere.
+// address of one that is cancelled, sent again or revoked leads nowhere. Of a member who has left
+// Duuble nothing is offered.
 func TestInvitationPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,6 +90,13 @@ func TestInvitationPages(t *testing.T) {
 	require.Equal(t, 403, w.visit("GET", hub+"/edit", "").Code)
 	require.Equal(t, 403, w.visit("POST", hub+"/edit", "name=x").Code)
 	back()
+	members := func() string { return w.visit("GET", hub+"/members", "").Body.String() }
+	require.Contains(t, members(), "Actions of bob")
+	back = w.as("+34600000002", "bob")
+	require.Equal(t, 303, w.visit("POST", "/app/me/leave", "").Code)
+	back()
+	require.Contains(t, members(), "Deleted user")
+	require.NotContains(t, members(), "Actions of", "its forms would lead nowhere")
 	revoke := action("/links/[^\"/]+/end")
 	require.Equal(t, list+"?done=revoked", w.visit("POST", revoke, "").Header().Get("Location"))
 	require.Equal(t, 404, reach(link))
