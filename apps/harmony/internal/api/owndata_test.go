@@ -82,8 +82,8 @@ func TestOwnData(t *testing.T) {
 	})
 }
 
-// TestOwnDataTellsNoBlock: what is kept of a member says the same of one who has blocked them, and
-// of one who has deleted the account.
+// TestOwnDataTellsNoBlock: the data of a member is the same after another one has blocked them, and
+// after that one has deleted the account.
 func TestOwnDataTellsNoBlock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

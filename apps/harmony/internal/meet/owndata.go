@@ -15,7 +15,7 @@ const DataTooOften fault.Code = "DATA_TOO_OFTEN"
 // dataEvery is how often a member gets a copy of their data.
 const dataEvery = time.Hour
 
-// Own is the data of a member, but for what is between them and others.
+// Own is the data of a member, without that of others.
 type Own struct {
 	Me       Me
 	Settings Settings

@@ -293,6 +293,6 @@ func (s *Service) newReset(ctx context.Context, u User) (token string, err error
 	return account.ResetForm.Token(x, secret), s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(x))
 }
 
-// resetOf is what a token of a forgotten password is called. It is good for the address that the
-// account had: who reads mail at another one, which the account has left, sets no password.
+// resetOf is the name of a token for a forgotten password. It is good for the address that the
+// account had: a reader of mails at one that the account has left sets no password.
 func resetOf(u User) string { return "reset " + account.EmailKey(u.Email).Row }

@@ -147,7 +147,7 @@ func (s *Service) writeNews(ctx context.Context, id string, may mayMail) (*mail.
 	if err != nil || u == nil || !s.isPresent(u) {
 		return nil, err
 	}
-	looked := s.Now() // what comes while it looks is told by the next mail
+	looked := s.Now() // things that come from now on are told by the next mail
 	shows, _, err := s.readPrivacy(ctx, id)
 	if err != nil {
 		return nil, err
