@@ -201,6 +201,10 @@ func TestNoOneIsTold(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
 		require.Len(t, w.mails(p), 1)
+		time.Sleep(24 * time.Hour)
+		w.service.MailsADay = 0
+		_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
+		require.Empty(t, w.mails(p), "none is none, also the first of a day")
 	})
 }
 
