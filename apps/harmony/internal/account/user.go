@@ -137,9 +137,11 @@ func UserKey(id string) table.Key { return table.Key{Partition: "USER_" + id[:1]
 // EmailKey is the key of the row that says who has a normalized address.
 func EmailKey(normal string) table.Key {
 	sum := sha256.Sum256([]byte(normal))
-	row := hex.EncodeToString(sum[:])
-	return table.Key{Partition: "EMAIL_" + row[:2], Row: row}
+	return EmailKeyOf(hex.EncodeToString(sum[:]))
 }
+
+// EmailKeyOf is EmailKey of an address with a hash.
+func EmailKeyOf(hash string) table.Key { return table.Key{Partition: "EMAIL_" + hash[:2], Row: hash} }
 
 // PreferencesKey is the key of what a member looks for.
 func PreferencesKey(user string) table.Key { return table.Key{Partition: user, Row: prefsRow} }

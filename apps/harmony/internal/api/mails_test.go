@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,8 @@ import (
 	"prompthub/internal/http/openapi"
 	"prompthub/internal/http/openapi/openapitest"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/rowstore"
+	"prompthub/internal/storage/table"
 )
 
 // Tokens of no one.
@@ -189,9 +192,19 @@ func TestNoOneIsTold(t *testing.T) {
 			_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
 		}
 		require.Len(t, w.mails(p), 4)
+		tokens, err := w.service.DB.List(t.Context(), w.service.Tables.Sessions, table.Range{Filter: func(p table.Props) bool {
+			return strings.HasPrefix(p.Get("Device").Str(), "reset")
+		}}, 100, "")
+		require.NoError(t, err)
+		require.Len(t, slices.DeleteFunc(tokens.Rows, func(row table.Row) bool { return !rowstore.IsMatch(row) }), 4,
+			"no more than mails since she signed in")
 		time.Sleep(24 * time.Hour)
 		_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
 		require.Len(t, w.mails(p), 1)
+		time.Sleep(24 * time.Hour)
+		w.service.MailsADay = 0
+		_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
+		require.Empty(t, w.mails(p), "none is none, also the first of a day")
 	})
 }
 
@@ -218,6 +231,12 @@ func TestMailsThatFail(t *testing.T) {
 			require.Len(t, sent, tt.sent)
 			require.Zero(t, p.fails)
 		}
+		p.fails = 1
+		status, answer := w.ask("POST", "/auth/register", "", `{"email":"anna@example.com","password":"tea under seven lamps","name":"Анна","birthDate":"2000-02-29","gender":"female","language":"ru"}`)
+		require.Equal(t, 202, status, answer)
+		require.Empty(t, w.mails(p))
+		time.Sleep(2 * time.Minute)
+		require.Len(t, w.mails(p), 1, "that there is an account, too")
 		require.Contains(t, log.String(), "a mail was not sent, and is given up")
 		require.NotContains(t, log.String(), "anna@")
 	})
@@ -257,12 +276,16 @@ func TestMove(t *testing.T) {
 		}
 		_, me := w.ask("GET", "/auth/me", access, "")
 		require.Equal(t, "anna@example.com", me["email"])
+		w.ask("POST", "/auth/forgot", "", `{"email":"anna@example.com"}`)
+		_, reset := linked(t, w.mails(p)[0])
 		status, answer := w.bounded("confirm-email", "/auth/confirm-email", "", `{"token":"`+token+`"}`)
 		require.Equal(t, 204, status, answer)
 		status, _ = w.ask("POST", "/auth/confirm-email", "", `{"token":"`+token+`"}`)
 		require.Equal(t, 401, status)
 		_, me = w.ask("GET", "/auth/me", access, "")
 		require.Equal(t, "anna@example.org", me["email"])
+		status, _ = w.ask("POST", "/auth/reset", "", `{"token":"`+reset+`","password":"eleven lamps over tea"}`)
+		require.Equal(t, 401, status, "a mail at the address of before sets no password")
 		require.Empty(t, w.mails(p))
 		time.Sleep(2 * time.Minute)
 		sent = w.mails(p)

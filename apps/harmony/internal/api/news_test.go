@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,10 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"prompthub/apps/harmony/internal/account"
+	"prompthub/apps/harmony/internal/letters"
 	"prompthub/apps/harmony/internal/meet"
 	"prompthub/internal/host/function"
 	"prompthub/internal/http/httpjson"
 	"prompthub/internal/storage/queue"
+	"prompthub/internal/storage/table"
+	"prompthub/internal/testing/calls"
 )
 
 // news lets the timer and the jobs of mails do their work once things have waited long enough, and
@@ -38,15 +43,17 @@ func TestEventsByMail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p := newMailWorld(t)
 		w.service.Mail = nil
-		_, annas, _ := w.account("anna")
+		anna, annas, _ := w.account("anna")
 		_, bobs, _ := w.account("bob")
-		w.account("carol")
+		_, carols, _ := w.account("carol")
 		_, err := w.service.SetRole(t.Context(), "bob@example.com", meet.Admin)
 		require.NoError(t, err)
 		w.service.Mail = p
-		event := `{"title":"Концерт","description":"","startDate":"2026-12-31T20:00","timeZone":"Europe/Moscow","location":"Лужники","category":"concert","visibility":"public","isPublished":true}`
+		event := `{"title":"Концерт","description":"","startDate":"2026-12-31T20:00","timeZone":"Europe/Moscow","location":"Лужники","category":"concert","visibility":"public","isPublished":true,"capacity":1}`
 		id := w.event(bobs, event)
 		status, answer := w.ask("POST", "/events/"+id+"/register", annas, `{}`)
+		require.Equal(t, 201, status, answer)
+		status, answer = w.ask("POST", "/events/"+id+"/wait", carols, `{}`)
 		require.Equal(t, 201, status, answer)
 		change := func(from, to string) map[string]string {
 			_, in := w.ask("POST", "/auth/login", "", `{"email":"bob@example.com","password":"tea under seven lamps"}`)
@@ -64,7 +71,32 @@ func TestEventsByMail(t *testing.T) {
 		texts = change("isPublished", "isCancelled\":true,\"isPublished")
 		require.Contains(t, texts["anna@example.com"], "• Концерт: отменено\n")
 		require.Empty(t, w.news(p))
+		require.Empty(t, w.waitingRows(), "one who waits for a place attends not")
+
+		// An event that changes again while the mail is written is told next time.
+		w.service.DB = &calls.Rival{
+			DB: w.service.DB, Before: calls.WritesTo(w.service.Tables.UserPreferences), Do: func() {
+				require.NoError(t, w.service.EventChanged(t.Context(), anna, letters.EventChange{
+					ID: id, Title: "Снова", Start: time.Now(),
+				}))
+			},
+		}
+		require.Contains(t, change("T21:30", "T22:30")["anna@example.com"], "• Концерт: отменено\n")
+		time.Sleep(24 * time.Hour) // three mails a day
+		require.Contains(t, w.news(p)["anna@example.com"], "• Снова: ")
 	})
+}
+
+// waitingRows returns the keys of rows about members for whom there is news.
+func (w *world) waitingRows() (keys []string) {
+	w.t.Helper()
+	page, err := w.service.DB.List(w.t.Context(), w.service.Tables.Mails,
+		table.Range{Partition: account.WaitRows}, 100, "")
+	require.NoError(w.t, err)
+	for _, row := range page.Rows {
+		keys = append(keys, row.Key.Row)
+	}
+	return keys
 }
 
 // settleLists has the jobs of events done.
@@ -145,28 +177,49 @@ func TestNewsByMail(t *testing.T) {
 
 		for range 3 {
 			renew(&bobs)
+			time.Sleep(time.Second)
 			_, _ = w.ask("POST", chat, bobs, `{"content":"Да"}`)
 			texts = w.news(p)
 		}
 		require.Empty(t, texts, "three a day")
+		// A message that comes while the mail is written is told by the next one.
+		db, once := w.service.DB, false
+		w.service.DB = calls.Tables(db, func(ctx context.Context, c calls.Call) error {
+			if !once && strings.Contains(c.Label, account.WaitRows+".. "+anna+"_") {
+				once = true
+				renew(&bobs)
+				time.Sleep(time.Second)
+				status, _ := w.ask("POST", chat, bobs, `{"content":"Ещё"}`)
+				require.Equal(t, 201, status)
+				time.Sleep(time.Second)
+			}
+			_, err := c.Do(ctx)
+			return err
+		})
 		time.Sleep(24 * time.Hour)
-		renew(&bobs)
-		_, _ = w.ask("POST", chat, bobs, `{"content":"Да"}`)
 		texts = w.news(p)
+		require.Contains(t, texts["anna@example.com"], "новые сообщения в 1 чате", "what came after them")
+		require.True(t, once)
+		w.service.DB = db
+		texts = w.news(p)
+		require.Contains(t, texts["anna@example.com"], "новые сообщения в 1 чате")
 		_, link, found := strings.Cut(texts["anna@example.com"], "писем: https://harmony.example")
 		require.True(t, found, texts)
 		link = strings.TrimSpace(link)
 		pages := w.pages(httpjson.NewAdmission(httpjson.Limits{}, time.Now))
-		press := func(link string) int { // as a mail program does, of no site and without a session
+		press := func(link string) (int, string) { // as a mail program does, of no site and without a session
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, link,
 				strings.NewReader("List-Unsubscribe=One-Click"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			rec := httptest.NewRecorder()
 			pages.ServeHTTP(rec, r)
-			return rec.Code
+			return rec.Code, rec.Body.String()
 		}
-		require.Equal(t, 422, press(link[:len(link)-1]+"x"))
-		require.Equal(t, 303, press(link))
+		status, _ = press(link[:len(link)-1] + "x")
+		require.Equal(t, 422, status)
+		status, page := press(link)
+		require.Equal(t, 200, status, "a redirect is no answer, by RFC 8058")
+		require.Contains(t, page, "Писем о новом больше не будет.")
 		renew(&bobs)
 		_, _ = w.ask("POST", chat, bobs, `{"content":"Да"}`)
 		require.Empty(t, w.news(p))

@@ -54,7 +54,7 @@ func (s *Service) settleTold(ctx context.Context, in function.Invocation) error 
 	if err != nil || e == nil || e.Deleted() {
 		return err
 	}
-	page, err := s.members.DB.List(ctx, s.tables.EventAttendees, table.Range{Partition: t.ID, From: "0"},
+	page, err := s.members.DB.List(ctx, s.tables.EventAttendees, table.Range{Partition: t.ID, From: "0", To: waitRows},
 		tellSlice, t.Place)
 	if err != nil {
 		return rowstore.Unavailable(err)

@@ -11,7 +11,7 @@ import (
 	"prompthub/internal/delivery/mail"
 )
 
-// A Letter is the words of a mail in one language, with a place for a link.
+// A letter is the words of a mail in one language, with a place for a link.
 type letter struct{ subject, text string }
 
 // foot ends every mail.

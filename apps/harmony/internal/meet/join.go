@@ -2,7 +2,6 @@ package meet
 
 import (
 	"context"
-	"errors"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/letters"
@@ -44,13 +43,16 @@ func (s *Service) Join(ctx context.Context, r Registration) error {
 
 // writeJoin returns the mail of a registration: a link that confirms it, or to a member the news
 // that there is an account. The last link that was sent is the one that works.
-func (s *Service) writeJoin(ctx context.Context, id string) (*mail.Message, error) {
+func (s *Service) writeJoin(ctx context.Context, id string, may mayMail) (*mail.Message, error) {
 	key := account.JoinKey(id)
 	row, err := s.GetRow(ctx, s.Tables.Mails, key)
 	if err != nil || row == nil {
 		return nil, err
 	}
 	u := account.ParseUser(*row)
+	if may, err := may(u.Email); err != nil || !may {
+		return nil, err
+	}
 	owner, err := s.ownerOf(ctx, u.Email)
 	if err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func (s *Service) writeJoin(ctx context.Context, id string) (*mail.Message, erro
 	if owner != "" {
 		language, err := s.languageOf(ctx, owner)
 		letter := letters.JoinKnown(language, u.Email, s.Site+askPage)
-		return &letter, errors.Join(err, s.RemoveKey(ctx, s.Tables.Mails, key))
+		return &letter, err // the row stays for another try, and leads nowhere
 	}
 	var secret session.Secret
 	s.sessions.Fill(secret[:])

@@ -93,20 +93,19 @@ func (s *Service) settleMail(ctx context.Context, in function.Invocation) error 
 		s.Log.WarnContext(ctx, "a mail is not sent: it is too late for it, or no mail is sent any more", about...)
 		return nil
 	}
-	letter, err := s.writeMail(ctx, m)
-	if err != nil || letter == nil {
-		return err
-	}
-	if m.Tries == 0 {
-		may, err := s.countMail(ctx, m.Kind, letter.To)
-		if err != nil {
-			return err
+	letter, err := s.writeMail(ctx, m, func(to string) (bool, error) {
+		if m.Tries > 0 { // it was counted
+			return true, nil
 		}
-		if !may {
+		may, err := s.countMail(ctx, m.Kind, to)
+		if err == nil && !may {
 			s.Log.WarnContext(ctx, "a mail is not sent: as many as may be were sent today, to its address or to all",
 				about...)
-			return nil
 		}
+		return may, err
+	})
+	if err != nil || letter == nil {
+		return err
 	}
 	if err = s.Mail.Send(ctx, *letter); err == nil {
 		return nil
@@ -121,17 +120,21 @@ func (s *Service) settleMail(ctx context.Context, in function.Invocation) error 
 	return s.mailbox().Again(ctx, m, now.Add(time.Minute<<(2*m.Tries-2)), now)
 }
 
-// writeMail returns the mail of a message; nil if there is none to be sent any more.
-func (s *Service) writeMail(ctx context.Context, m mailing) (*mail.Message, error) {
+// mayMail counts a mail to an address, and reports whether it may be sent.
+type mayMail func(to string) (bool, error)
+
+// writeMail returns the mail of a message; nil if there is none to be sent any more. It asks whether
+// a mail may be sent before it writes anything for it: strangers ask for mails.
+func (s *Service) writeMail(ctx context.Context, m mailing, may mayMail) (*mail.Message, error) {
 	switch m.Kind {
 	case mailJoin:
-		return s.writeJoin(ctx, m.ID)
+		return s.writeJoin(ctx, m.ID, may)
 	case mailReset:
-		return s.writeReset(ctx, m.ID)
+		return s.writeReset(ctx, m.ID, may)
 	case mailMove, mailMoved:
-		return s.writeMove(ctx, m)
+		return s.writeMove(ctx, m, may)
 	case mailNews:
-		return s.writeNews(ctx, m.ID)
+		return s.writeNews(ctx, m.ID, may)
 	}
 	return nil, fmt.Errorf("no mail is of the kind %q", m.Kind) // it waits for a version that knows it
 }
@@ -142,13 +145,16 @@ func (s *Service) languageOf(ctx context.Context, id string) (string, error) {
 }
 
 // writeReset leads the owner of an address to where a new password is set.
-func (s *Service) writeReset(ctx context.Context, hash string) (*mail.Message, error) {
-	row, err := s.GetRow(ctx, s.Tables.UserEmails, table.Key{Partition: "EMAIL_" + hash[:2], Row: hash})
+func (s *Service) writeReset(ctx context.Context, hash string, may mayMail) (*mail.Message, error) {
+	row, err := s.GetRow(ctx, s.Tables.UserEmails, account.EmailKeyOf(hash))
 	if err != nil || row == nil {
 		return nil, err
 	}
 	u, err := s.readUser(ctx, row.Props.Get("UserId").Str())
 	if err != nil || u == nil || u.Deleted() || account.EmailKey(u.Email).Row != hash {
+		return nil, err
+	}
+	if may, err := may(u.Email); err != nil || !may {
 		return nil, err
 	}
 	language, err := s.languageOf(ctx, u.ID)
@@ -188,15 +194,14 @@ func (s *Service) count(ctx context.Context, key table.Key, most int) (may bool,
 		if err != nil {
 			return nil, err
 		}
-		next := table.Row{Key: key, Props: table.Props{{Name: "Count", Value: table.Int32(1)}}}
+		next, n := table.Row{Key: key}, int32(0)
 		if row != nil {
-			n := row.Props.Get("Count").Int()
-			if may = most < 0 || int(n) < most; !may {
-				return nil, nil
-			}
-			next.ETag, next.Props[0].Value = row.ETag, table.Int32(int32(n+1))
+			next.ETag, n = row.ETag, int32(row.Props.Get("Count").Int())
 		}
-		may = true
+		if may = most < 0 || int(n) < most; !may {
+			return nil, nil
+		}
+		next.Props = table.Props{{Name: "Count", Value: table.Int32(n + 1)}}
 		return []table.Op{rowstore.Put(next)}, nil
 	})
 	return may, err

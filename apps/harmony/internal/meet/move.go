@@ -58,7 +58,7 @@ func (s *Service) MoveTo(ctx context.Context, c Claim, password, address string)
 }
 
 // writeMove asks at the new address of an account, or tells the old one that it has another.
-func (s *Service) writeMove(ctx context.Context, m mailing) (*mail.Message, error) {
+func (s *Service) writeMove(ctx context.Context, m mailing, may mayMail) (*mail.Message, error) {
 	u, err := s.readUser(ctx, m.ID)
 	if err != nil || u == nil || u.Deleted() {
 		return nil, err
@@ -71,11 +71,17 @@ func (s *Service) writeMove(ctx context.Context, m mailing) (*mail.Message, erro
 		if u.Email == m.To {
 			return nil, nil
 		}
+		if may, err := may(m.To); err != nil || !may {
+			return nil, err
+		}
 		letter := letters.Moved(language, m.To, s.Site+homePage)
 		return &letter, nil
 	}
 	if u.NewEmail == "" {
 		return nil, nil
+	}
+	if may, err := may(u.NewEmail); err != nil || !may {
+		return nil, err
 	}
 	letter := letters.Move(language, u.NewEmail, s.Site+movePage+u.NewMove(s.Now()))
 	owner, err := s.ownerOf(ctx, u.NewEmail)
@@ -119,7 +125,7 @@ type addressRow struct {
 	Move string `json:"move"`
 }
 
-func (r addressRow) key() table.Key { return table.Key{Partition: "EMAIL_" + r.Hash[:2], Row: r.Hash} }
+func (r addressRow) key() table.Key { return account.EmailKeyOf(r.Hash) }
 
 // move gives an account another address.
 func (s *Service) move(ctx context.Context, u User, address string) error {

@@ -253,7 +253,8 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err != nil {
 		return err
 	}
-	if u == nil || x == nil || s.sessions.IsSignIn(*x) || !s.sessions.Lives(*x, *u) || !c.Proves(x.RefreshHash) {
+	if u == nil || x == nil || s.sessions.IsSignIn(*x) || !s.sessions.Lives(*x, *u) || !c.Proves(x.RefreshHash) ||
+		x.Device != resetOf(*u) {
 		return invalidToken()
 	}
 	var b rules.Broken
@@ -288,6 +289,10 @@ func (s *Service) NewReset(ctx context.Context, address string) (token string, e
 
 // newReset returns a token with which a member can set a new password once.
 func (s *Service) newReset(ctx context.Context, u User) (token string, err error) {
-	x, secret := s.sessions.NewToken(u.ID, "reset", u.SessionsAfter, account.ResetFor)
+	x, secret := s.sessions.NewToken(u.ID, resetOf(u), u.SessionsAfter, account.ResetFor)
 	return account.ResetForm.Token(x, secret), s.Insert(ctx, s.Tables.Sessions, s.sessions.Row(x))
 }
+
+// resetOf is the name of a token for a forgotten password. It is good for the address that the
+// account had: a reader of mails at one that the account has left sets no password.
+func resetOf(u User) string { return "reset " + account.EmailKey(u.Email).Row }

@@ -3,6 +3,7 @@ package meet
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"prompthub/apps/harmony/internal/account"
@@ -48,15 +49,15 @@ func (s *Service) HasNews(ctx context.Context, id string) {
 	s.Background(func() {
 		ctx, cancel := context.WithTimeout(ctx, rowstore.CallWithin)
 		defer cancel()
-		_ = s.Insert(ctx, s.Tables.Mails, s.waiting(id))
+		_ = s.Insert(ctx, s.Tables.Mails, waiting(id, s.Now()))
 	})
 }
 
-// waiting is the row of a member for whom there is news since now.
-func (s *Service) waiting(id string) table.Row {
+// waiting is the row of a member for whom there is news since an instant.
+func waiting(id string, since time.Time) table.Row {
 	return table.Row{
 		Key:   table.Key{Partition: account.WaitRows, Row: id},
-		Props: table.Props{{Name: "Since", Value: table.Time(s.Now())}},
+		Props: table.Props{{Name: "Since", Value: table.Time(since)}},
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *Service) NewsTrigger() function.Trigger {
 // EventChanged notes for a member that an event which they attend changed, as it is now. The row
 // goes when it was told.
 func (s *Service) EventChanged(ctx context.Context, id string, e letters.EventChange) error {
-	row := s.waiting(id)
+	row := waiting(id, s.Now())
 	if err := s.Upsert(ctx, s.Tables.Mails,
 		table.Row{Key: table.Key{Partition: account.WaitRows, Row: id + "_" + e.ID}, Props: table.Props{
 			{Name: "Title", Value: table.String(e.Title)},
@@ -98,12 +99,8 @@ func (s *Service) changedEvents(ctx context.Context,
 	return rows, all, err
 }
 
-// forgetEvents removes the rows of EventChanged of a member who is told nothing.
-func (s *Service) forgetEvents(ctx context.Context, id string) error {
-	rows, _, err := s.changedEvents(ctx, id)
-	if err != nil {
-		return err
-	}
+// forgetEvents removes rows of EventChanged as they were read: an event that changed since is told.
+func (s *Service) forgetEvents(ctx context.Context, rows []table.Row) error {
 	for _, row := range rows {
 		if err := s.RemoveRow(ctx, s.Tables.Mails, row); err != nil {
 			return err
@@ -145,20 +142,25 @@ func toldKey(user string) table.Key { return table.Key{Partition: user, Row: "TO
 
 // writeNews returns the mail that tells a member what is new: nil if there is nothing, or if they
 // want no such mail, or are here. It keeps first what it tells: at most once.
-func (s *Service) writeNews(ctx context.Context, id string) (*mail.Message, error) {
+func (s *Service) writeNews(ctx context.Context, id string, may mayMail) (*mail.Message, error) {
 	u, err := s.readUser(ctx, id)
 	if err != nil || u == nil || !s.isPresent(u) {
 		return nil, err
 	}
+	looked := s.Now() // things that come from now on are told by the next mail
 	shows, _, err := s.readPrivacy(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if !shows.Notifications || !shows.Emails {
-		return nil, s.forgetEvents(ctx, id)
+		rows, _, err := s.changedEvents(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.forgetEvents(ctx, rows)
 	}
 	if s.Now().Sub(u.LastSeen) < onlineFor {
-		return nil, s.Insert(ctx, s.Tables.Mails, s.waiting(id)) // and looks again
+		return nil, s.Insert(ctx, s.Tables.Mails, waiting(id, s.Now())) // and looks again
 	}
 	was, err := s.GetRow(ctx, s.Tables.UserPreferences, toldKey(id))
 	if err != nil {
@@ -177,13 +179,17 @@ func (s *Service) writeNews(ctx context.Context, id string) (*mail.Message, erro
 	if err != nil {
 		return nil, err
 	}
-	_, events, err := s.changedEvents(ctx, id)
+	rows, events, err := s.changedEvents(ctx, id)
 	if err != nil || n == (letters.News{}) && len(events) == 0 {
 		return nil, err
 	}
+	if may, err := may(u.Email); err != nil || !may {
+		tomorrow := s.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) // when counts begin anew
+		return nil, errors.Join(err, s.Insert(ctx, s.Tables.Mails, waiting(id, tomorrow)))
+	}
 	row := table.Row{
 		Key:   toldKey(id),
-		Props: table.Props{{Name: "At", Value: table.Time(s.Now())}, {Name: "Secret", Value: table.String(secret)}},
+		Props: table.Props{{Name: "At", Value: table.Time(looked)}, {Name: "Secret", Value: table.String(secret)}},
 	}
 	if was != nil {
 		row.ETag = was.ETag
@@ -194,10 +200,8 @@ func (s *Service) writeNews(ctx context.Context, id string) (*mail.Message, erro
 		}
 		return nil, rowstore.Unavailable(err)
 	}
-	if len(events) > 0 {
-		if err := s.forgetEvents(ctx, id); err != nil {
-			return nil, err
-		}
+	if err := s.forgetEvents(ctx, rows); err != nil {
+		return nil, err
 	}
 	b, err := hex.DecodeString(secret)
 	if err != nil || len(b) != len(session.Secret{}) {

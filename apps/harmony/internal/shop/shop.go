@@ -140,14 +140,14 @@ type Page struct {
 
 // The orders of items.
 const (
-	ByTitle  = "title"
-	ByPrice  = "price"  // the cheapest first, by currencies
-	ByPrices = "-price" // the dearest first, likewise
-	ByNewest = "newest"
+	ByTitle   = "title"
+	ByPrice   = "price"  // the cheapest first, by currencies
+	ByDearest = "-price" // the dearest first, likewise
+	ByNewest  = "newest"
 )
 
 // Orders are those that a list has.
-var Orders = []string{ByTitle, ByPrice, ByPrices, ByNewest}
+var Orders = []string{ByTitle, ByPrice, ByDearest, ByNewest}
 
 // placeOf returns the text by which an item is in order.
 func (i Item) placeOf(order string) string {
@@ -157,7 +157,7 @@ func (i Item) placeOf(order string) string {
 	switch order {
 	case ByPrice:
 		return fmt.Sprintf("%s %013d", i.Price.Currency, i.Price.Minor)
-	case ByPrices:
+	case ByDearest:
 		return fmt.Sprintf("%s %013d", i.Price.Currency, rules.MaxPrice-i.Price.Minor)
 	case ByNewest:
 		return rowstore.Descending(i.CreatedAt)

@@ -124,9 +124,9 @@ func TestOrders(t *testing.T) {
 	}
 	cheap := titlesIn(t, s, shop.ByPrice, nil)
 	require.Equal(t, []string{"3", "2", "1"}, []string{cheap[0], cheap[3], cheap[4]})
-	dear := titlesIn(t, s, shop.ByPrices, nil)
+	dear := titlesIn(t, s, shop.ByDearest, nil)
 	require.Equal(t, []string{"1", "2", "3"}, []string{dear[0], dear[1], dear[4]})
-	left := titlesIn(t, s, shop.ByPrices, func() { require.NoError(t, s.Delete(ctx, admin, ids["2"])) })
+	left := titlesIn(t, s, shop.ByDearest, func() { require.NoError(t, s.Delete(ctx, admin, ids["2"])) })
 	require.Equal(t, dear, left)
 	for _, i := range []shop.Item{{Available: true}, {Stock: 3}} {
 		require.False(t, i.CanBeBought())

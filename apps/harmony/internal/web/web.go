@@ -227,7 +227,7 @@ func (s *web) refused(r *request, p page, err error) error {
 	case fault.Invalid, fault.Conflict, fault.Limited:
 	case fault.Unauthenticated, fault.Forbidden:
 		if f.Code != events.InviteRequired && f.Code != events.InvalidInviteCode && f.Code != meet.InvalidCredentials &&
-			f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil) {
+			f.Code != meet.AccountDeleted && (f.Code != meet.InvalidToken || r.who != nil && r.form("token") == "") {
 			return err
 		}
 	default:
