@@ -83,7 +83,7 @@ func (s *web) discuss(r *request) error {
 	if err != nil {
 		return err
 	}
-	goOn(r, discussionPath(d.HubID, d.ID))
+	goOn(r, discussionPath(d.HubID, d.ID)+"#end")
 	return nil
 }
 

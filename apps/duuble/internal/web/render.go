@@ -169,7 +169,7 @@ var done = map[string]string{
 func (s *web) render(r *request, status int, p page) error {
 	p.Me, p.Here, p.News = r.who, s.site.Here(r.Request), notices.After(s.Now().Add(-shownWithin))
 	p.Bar = barFor(r.who, r.URL.Path)
-	if r.left || r.suspended != nil { // who is signed in all the same
+	if r.left || r.suspended != nil { // a person of either kind is signed in
 		p.Bar.Places = p.Bar.Places[:2]
 	}
 	p.Done = done[r.URL.Query().Get("done")]

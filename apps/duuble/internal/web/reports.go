@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/internal/fault"
@@ -25,6 +26,9 @@ func (s *web) reporting(r *request, refused error) error {
 	seen, err := s.Posts.Manage.Sees(r.Context(), r.claim, of)
 	if err != nil {
 		return err
+	}
+	if of.Kind == manage.APerson { // the text of a person begins with the name
+		seen.Text = strings.TrimSpace(strings.TrimPrefix(seen.Text, seen.Name))
 	}
 	p := page{Name: "report", Title: "Report", Body: reportBody{seen, manage.Reasons, to}}
 	if refused != nil {
