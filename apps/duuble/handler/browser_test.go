@@ -477,8 +477,10 @@ func TestHubsInBrowser(t *testing.T) {
 	ann.Write("[name=text]", "And with sugar").Sends(".message .primary").Reads("And with sugar")
 	browsertest.Accessible(ann, axe, "replies to a message")
 	replies := browsertest.Eval[string](ann, "location.pathname")
-	carol.GoTo(hub).Reads("Green tea?").Click(".head .menu summary").Click(".sure summary").Sends(
-		"[action$='/leave'] button").Reads("You have left the hub.")
+	carol.GoTo(hub).Reads("Green tea?").Click(".head .menu summary").Click(".sure summary").Reads(
+		"To come back you need an invitation")
+	browsertest.Accessible(carol, axe, "leaving a hub")
+	carol.Sends("[action$='/leave'] button").Reads("You have left the hub.")
 	carol.GoTo(post).Reads("There is no such post")
 	carol.GoTo("/app/me/saved").Reads("You have saved no discussions.")
 	carol.GoTo(talk).Reads("You are not a member of this hub")
