@@ -447,7 +447,7 @@ func noMember() error {
 
 func lastSuperAdmin() error {
 	return fault.Coded(fault.Conflict, LastSuperAdmin,
-		"a hub always has somebody who manages it; give another member the role super_admin first")
+		"a hub always has an owner; make another member an owner (super_admin) first")
 }
 
 // SetRole gives a member another role.

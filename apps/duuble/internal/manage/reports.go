@@ -303,13 +303,13 @@ func (s *Service) Report(ctx context.Context, c people.Claim, t Target,
 	return r, isNew, err
 }
 
-// Sees returns an error unless the caller may see, and so report, something.
-func (s *Service) Sees(ctx context.Context, c people.Claim, t Target) error {
+// Sees returns what the caller sees of a thing, an error unless the caller may see, and so report,
+// it.
+func (s *Service) Sees(ctx context.Context, c people.Claim, t Target) (Copy, error) {
 	if !t.isNamed() {
 		t.ID = "none"
 	}
-	_, err := s.Look(ctx, c, t)
-	return err
+	return s.Look(ctx, c, t)
 }
 
 // A ReportPage is a part of a list of reports. Next is the position that the next one begins after,

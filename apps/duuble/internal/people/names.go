@@ -96,8 +96,15 @@ func pictureOf(user string) string { return "user|" + user }
 func (s *Service) SetBasics(ctx context.Context, c Claim, change Basics) (Me, error) {
 	var b rules.Broken
 	if change.Username != nil {
-		b.Add(badName(*change.Username) == "", "username",
-			"give 3 to 100 of A-Z a-z 0-9 . _ with a letter first, and none of the names that are kept back")
+		name := *change.Username
+		switch reason := badName(name); {
+		case reason == ReasonReserved:
+			b.Add(false, "username", "this name is kept for Duuble itself; choose another one")
+		case reason != "" && (len(name) < 3 || len(name) > 100):
+			b.Add(false, "username", "give 3 to 100 characters")
+		default:
+			b.Add(reason == "", "username", "give letters from a to z, digits, dots and _ alone, with a letter first")
+		}
 	}
 	if change.FullName != nil {
 		b.Name("fullName", *change.FullName, MaxName)

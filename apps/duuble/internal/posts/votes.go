@@ -164,8 +164,9 @@ func (s *Service) FollowVotes(ctx context.Context, votes []ballot.Receipt) error
 
 // A Cast is a vote of the caller: on which post, and when.
 type Cast struct {
-	PostID  string
-	VotedAt time.Time
+	PostID   string
+	Question string // of the post
+	VotedAt  time.Time
 }
 
 // Votes returns on what the caller has voted, the newest first, without posts that the caller may
@@ -193,7 +194,7 @@ func (s *Service) Votes(ctx context.Context, c people.Claim, after string,
 	all = []Cast{}
 	for i, row := range rows {
 		if found[i].post != nil {
-			all = append(all, Cast{row.Props.Get("post_id").Str(), row.Props.Get("voted_at").Time()})
+			all = append(all, Cast{found[i].post.ID, found[i].post.Slider.Text, row.Props.Get("voted_at").Time()})
 		}
 	}
 	return all, next, err

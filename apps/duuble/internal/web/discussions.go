@@ -83,7 +83,7 @@ func (s *web) discuss(r *request) error {
 	if err != nil {
 		return err
 	}
-	goOn(r, discussionPath(d.HubID, d.ID))
+	goOn(r, discussionPath(d.HubID, d.ID)+"#end")
 	return nil
 }
 
@@ -177,7 +177,11 @@ func (s *web) discussion(r *request, root string, refused error) error {
 		return err
 	}
 	b.Discussion, b.Key = d, rules.NewKey()
-	p := page{Name: "discussion", Title: "Discussion: " + titleOf(d.Post), Body: b}
+	kind := "Discussion: "
+	if root != "" {
+		kind = "Replies: "
+	}
+	p := page{Name: "discussion", Title: kind + titleOf(d.Post), Body: b}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}

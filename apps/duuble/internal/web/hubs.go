@@ -108,7 +108,8 @@ type hubBody struct {
 	Hub  hubs.Hub
 	List listBody // of its posts, for members
 
-	Muted bool // whether the reader is told of no posts
+	Muted  bool  // whether the reader is told of no posts
+	Active int64 // how many members did something today, 0 for others than members
 }
 
 // hub shows a hub to anybody, and its posts to its members.
@@ -119,7 +120,7 @@ func (s *web) hub(r *request, refused error) error {
 		return err
 	}
 	if body.Hub.Mine != nil {
-		body.Muted = body.Hub.Mine.IsOn(s.Now())
+		body.Muted, body.Active = body.Hub.Mine.IsOn(s.Now()), *body.Hub.Active
 		body.List, err = s.list(r, hubPath(body.Hub.ID), func(after string) (posts.Page, error) {
 			return s.Posts.InHub(r.Context(), r.claim, body.Hub.ID, after, perPage)
 		})
@@ -212,7 +213,7 @@ func (s *web) invitations(r *request, body invitationsBody, refused error) error
 	if err != nil {
 		return err
 	}
-	p := page{Name: "invitations", Title: "Invite into " + body.Hub.Name, Body: body}
+	p := page{Name: "invitations", Title: "Invite to " + body.Hub.Name, Body: body}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}
@@ -224,12 +225,12 @@ func (s *web) invite(r *request) error {
 	if err != nil {
 		return s.invitations(r, invitationsBody{}, err)
 	}
-	return s.tellInvited(r, all[0])
+	return s.tellInvited(r, all[0], r.form("phone"))
 }
 
 // tellInvited shows what to send to the person who is invited.
-func (s *web) tellInvited(r *request, v hubs.Invitation) error {
-	return s.invitations(r, invitationsBody{Sent: s.address(r, Prefix+"/invitations/"+v.Token), Who: v.Phone}, nil)
+func (s *web) tellInvited(r *request, v hubs.Invitation, who string) error {
+	return s.invitations(r, invitationsBody{Sent: s.address(r, Prefix+"/invitations/"+v.Token), Who: who}, nil)
 }
 
 // changeInvitation cancels an invitation, or gives it another token.
@@ -240,7 +241,7 @@ func (s *web) changeInvitation(r *request) error {
 		if err != nil {
 			return s.invitations(r, invitationsBody{}, err)
 		}
-		return s.tellInvited(r, v)
+		return s.tellInvited(r, v, v.Phone)
 	}
 	if err := s.Hubs.CancelInvitation(r.Context(), r.claim, hub, id); err != nil {
 		return s.invitations(r, invitationsBody{}, err)
@@ -333,7 +334,7 @@ func (s *web) requests(r *request) error {
 	}
 	return s.render(r, http.StatusOK,
 		page{
-			Name: "requests", Title: "Who asks to join " + h.Name,
+			Name: "requests", Title: "Requests to join " + h.Name,
 			Body: requestsBody{h, all.Items, more(r.URL.Path, all.Next)},
 		})
 }
@@ -421,6 +422,6 @@ func (s *web) hubsToPost(r *request) ([]hubs.Hub, error) {
 }
 
 // roles are the words for them.
-var roles = map[string]string{hubs.Member: "member", hubs.Admin: "admin", hubs.SuperAdmin: "manager"}
+var roles = map[string]string{hubs.Member: "member", hubs.Admin: "admin", hubs.SuperAdmin: "owner"}
 
 func roleOf(role string) string { return roles[role] }

@@ -29,6 +29,13 @@ func happened(n posts.Notification) string {
 	if kind.OfHub || kind.InHub {
 		words += " " + cmp.Or(n.HubName, "a hub")
 	}
+	switch { // whose words the title is
+	case n.Title == "":
+	case n.Type == notices.PostCommented:
+		words += " on"
+	case n.Type == notices.PostReposted:
+		words += " and wrote"
+	}
 	if title := []rune(n.Title); len(title) > mostOfTitle {
 		words += ": " + string(title[:mostOfTitle]) + "…"
 	} else if n.Title != "" {

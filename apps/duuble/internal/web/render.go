@@ -53,14 +53,14 @@ func barFor(me *people.User, path string) pages.Bar {
 		b.News = Prefix + "/news"
 		b.Places = []pages.Place{
 			home,
-			{Address: Prefix + "/search", Name: "Search", Icon: pages.IconSearch},
+			{Address: Prefix + "/hubs", Name: "Hubs", Icon: pages.IconPeople},
 			{Address: Prefix + "/compose", Name: "Post", Icon: pages.IconWrite},
 			{Address: Prefix + "/notifications", Name: "News", Icon: pages.IconBell, New: "notifications"},
 		}
 		b.Rest = []pages.Place{
+			{Address: Prefix + "/search", Name: "Search"},
 			{Address: Prefix + "/users/" + me.Username, Name: "Profile"},
 			{Address: Prefix + "/me", Name: "Account"},
-			{Address: Prefix + "/hubs", Name: "Hubs"},
 			{Address: Prefix + "/me/saved", Name: "Saved discussions"},
 			{Address: Prefix + "/me/votes", Name: "Votes"},
 			terms, signOut,
@@ -89,7 +89,7 @@ func (f field) Value() string { return f.Form.Get(f.Field) }
 func (f field) Wrong() string { return f.Errors[f.Field] }
 
 // parts are those of a post, by how the names of their fields begin.
-var parts = [][]string{{"thoughtText"}, {"slider."}, {"article.", "picture"}}
+var parts = [][]string{{"slider."}, {"thoughtText"}, {"article.", "picture"}}
 
 // partOf returns the attributes of a part of the form for a post. It shows one at a time: the
 // first, or that in which something was typed or is wrong; of several such ones all.
@@ -141,19 +141,19 @@ var done = map[string]string{
 	"uncommented": "The comment is deleted.",
 
 	"posted-in": "Your post is in the hub now.",
-	"made":      "Your hub is there. Invite people into it.",
+	"made":      "Your hub is made. Now invite people.",
 	"joined":    "You are a member now.",
-	"asked":     "You have asked to join. An admin of the hub decides.",
+	"asked":     "You have asked to join. A hub admin decides.",
 	"declined":  "You have declined.",
 	"left":      "You have left the hub.",
 	"cancelled": "The invitation is cancelled. What you have sent leads nowhere now.",
 	"revoked":   "The link leads nowhere now.",
 	"kept":      "Saved. You find it under your saved discussions.",
-	"unkept":    "It is not saved any more.",
-	"muted":     "You are told of no posts of this hub.",
-	"unmuted":   "You are told of posts of this hub.",
+	"unkept":    "It is removed from your saved discussions.",
+	"muted":     "The hub is muted.",
+	"unmuted":   "You get news of posts in this hub again.",
 	"reported":  "You have reported this. Thank you.",
-	"read":      "You have read all notifications.",
+	"read":      "All news is marked as read.",
 	"decided":   "It is decided.",
 
 	"put-back":    "The post is in the hub again.",
@@ -169,6 +169,9 @@ var done = map[string]string{
 func (s *web) render(r *request, status int, p page) error {
 	p.Me, p.Here, p.News = r.who, s.site.Here(r.Request), notices.After(s.Now().Add(-shownWithin))
 	p.Bar = barFor(r.who, r.URL.Path)
+	if r.left || r.suspended != nil { // a person of either kind is signed in
+		p.Bar.Places = p.Bar.Places[:2]
+	}
 	p.Done = done[r.URL.Query().Get("done")]
 	if p.Form == nil {
 		p.Form = url.Values{}

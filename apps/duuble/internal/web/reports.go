@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"prompthub/apps/duuble/internal/manage"
 	"prompthub/internal/fault"
@@ -10,6 +11,7 @@ import (
 
 // A reportBody is the form by which something is reported.
 type reportBody struct {
+	Of      manage.Copy // what the reader sees of the thing
 	Reasons []string
 	Back    string // to the page of it
 }
@@ -18,13 +20,17 @@ type reportBody struct {
 // refused.
 func (s *web) reporting(r *request, refused error) error {
 	of, to, err := s.reported(r)
-	if err == nil {
-		err = s.Posts.Manage.Sees(r.Context(), r.claim, of)
-	}
 	if err != nil {
 		return err
 	}
-	p := page{Name: "report", Title: "Report", Body: reportBody{manage.Reasons, to}}
+	seen, err := s.Posts.Manage.Sees(r.Context(), r.claim, of)
+	if err != nil {
+		return err
+	}
+	if of.Kind == manage.APerson { // the text of a person begins with the name
+		seen.Text = strings.TrimSpace(strings.TrimPrefix(seen.Text, seen.Name))
+	}
+	p := page{Name: "report", Title: "Report", Body: reportBody{seen, manage.Reasons, to}}
 	if refused != nil {
 		return s.refused(r, p, refused)
 	}

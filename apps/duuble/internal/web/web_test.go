@@ -257,7 +257,7 @@ func TestPictureForms(t *testing.T) {
 	require.Len(t, shown(post), 2)
 	w.visit("POST", hub+"/discussions", "post="+strings.TrimPrefix(post, "/app/posts/"))
 	rec = w.visit("POST", hub+"/discussions", "post="+strings.TrimPrefix(post, "/app/posts/"))
-	talk := rec.Header().Get("Location")
+	talk, _, _ := strings.Cut(rec.Header().Get("Location"), "#")
 	twice(talk, url.Values{"key": {"message"}})
 	require.Len(t, shown(talk), 1)
 	require.Equal(t, 422, w.send(talk, url.Values{"key": {"nothing"}}, nil).Code)
@@ -269,6 +269,25 @@ func (w *world) enter() {
 	require.Equal(w.t, "/app/welcome", w.signIn())
 	rec := w.visit("POST", "/app/welcome", "username=Ann_1&fullName=Ann&terms=yes")
 	require.Equal(w.t, "/app?done=welcome", rec.Header().Get("Location"), rec.Body)
+}
+
+// TestUsernames: the page for a username says which rule it breaks.
+func TestUsernames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.signIn()
+	const letters = "Give letters from a to z, digits, dots and _ alone, with a letter first."
+	for name, want := range map[string]string{
+		"": "Give 3 to 100 characters.", "an": "Give 3 to 100 characters.",
+		strings.Repeat("a", 101): "Give 3 to 100 characters.",
+		"1ann":                   letters, "_ann": letters, "ann b": letters, "ann-b": letters, "année": letters,
+		"Admin": "This name is kept for Duuble itself; choose another one.",
+	} {
+		form := url.Values{"username": {name}, "fullName": {"Ann"}, "terms": {"yes"}}
+		rec := w.visit("POST", "/app/welcome", form.Encode())
+		require.Equal(t, 422, rec.Code, name)
+		require.Contains(t, rec.Body.String(), `id="username-wrong">`+want+"<", name)
+	}
 }
 
 // signIn signs in, and returns where that leads.
@@ -394,7 +413,7 @@ func TestHubForms(t *testing.T) {
 	require.Contains(t, rec.Body.String(), "Give phone numbers with their country")
 	rec = w.visit("POST", hub+"/leave", "")
 	require.Equal(t, 422, rec.Code)
-	require.Contains(t, rec.Body.String(), "A hub always has somebody who manages it")
+	require.Contains(t, rec.Body.String(), "A hub always has an owner")
 	id := strings.TrimPrefix(hub, "/app/hubs/")
 	rec = w.visit("POST", "/app/compose",
 		url.Values{"thoughtText": {"for us"}, "to": {"private_locked_hub " + id}, "key": {"k"}}.Encode())
@@ -535,7 +554,7 @@ func TestShareForms(t *testing.T) {
 	rec = w.visit("POST", "/app/compose", url.Values{"thoughtText": {"the original"}, "key": {"k"}}.Encode())
 	post, _, _ := strings.Cut(rec.Header().Get("Location"), "?")
 	require.Contains(t, w.visit("GET", post+"/share", "").Body.String(),
-		"<option value=\""+strings.TrimPrefix(hub, "/app/hubs/")+"\">Tea")
+		"<option value=\""+strings.TrimPrefix(hub, "/app/hubs/")+"\">Members of Tea")
 	for path, to := range map[string]string{"/app/users/ann_1": "", hub: strings.TrimPrefix(hub, "/app/hubs/")} {
 		form := url.Values{"to": {to}, "note": {"<b>read</b> " + path}, "key": {path}}.Encode()
 		for range 2 {
