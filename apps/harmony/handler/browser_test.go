@@ -69,7 +69,8 @@ func TestBrowser(t *testing.T) {
 	choose(ann, "birthDate", "2000-02-29")
 	ann.Sends("form .primary").Sees("location.pathname === '/app/me'").Reads("Your account is made.")
 	browsertest.Accessible(ann, axe, "me")
-	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click("form details summary").Write(
+	ann.Write("[name=bio]", "<b>I sing loudest</b>").Write("[name=location]", "Москва").Click(
+		"form details summary").Write(
 		"[name=lat]", "55,75").Write("[name=lon]", "40.61")
 	ann.Sends("form.card .primary").Reads("Saved.")
 	fields := "['bio', 'city', 'lat', 'lon'].map(n => document.getElementById(n).value).join(' ')"

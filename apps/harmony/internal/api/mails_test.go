@@ -192,9 +192,10 @@ func TestNoOneIsTold(t *testing.T) {
 			_, _, _ = did("/auth/forgot", `{"email":"anna@example.com"}`)
 		}
 		require.Len(t, w.mails(p), 4)
-		tokens, err := w.service.DB.List(t.Context(), w.service.Tables.Sessions, table.Range{Filter: func(p table.Props) bool {
-			return strings.HasPrefix(p.Get("Device").Str(), "reset")
-		}}, 100, "")
+		tokens, err := w.service.DB.List(t.Context(), w.service.Tables.Sessions,
+			table.Range{Filter: func(p table.Props) bool {
+				return strings.HasPrefix(p.Get("Device").Str(), "reset")
+			}}, 100, "")
 		require.NoError(t, err)
 		require.Len(t, slices.DeleteFunc(tokens.Rows, func(row table.Row) bool { return !rowstore.IsMatch(row) }), 4,
 			"no more than mails since she signed in")

@@ -163,7 +163,9 @@ func holdMemory(t *testing.T) {
 		topic,
 	}, []string{"music"}, []string{secret}
 	heap.CheckPages(t, web.Patterns(), values,
-		[]string{web.Prefix + "/sign-up", web.Prefix + "/sign-in", web.Prefix + "/{rest...}",
-			web.Prefix + "/settings/data"}, // leads to GET /auth/me/data, which was asked above
+		[]string{
+			web.Prefix + "/sign-up", web.Prefix + "/sign-in", web.Prefix + "/{rest...}",
+			web.Prefix + "/settings/data",
+		}, // leads to GET /auth/me/data, which was asked above
 		ways...)
 }
