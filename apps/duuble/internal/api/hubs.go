@@ -322,7 +322,10 @@ func (a *api) invitations() {
 			404, 409)),
 		func(ctx context.Context, v visit, in *ByInvitation) (*openapi.Body[NewInvitation], error) {
 			one, err := a.Hubs.Resend(ctx, v.Claim, in.ID, in.Invitation, hubs.Lasts)
-			return openapi.Answer(a.newInvitationOf(one), err)
+			if err != nil {
+				return nil, err
+			}
+			return openapi.Answer(a.newInvitationOf(one), nil)
 		})
 	route(a, visitor, Bound{3, 8}, op("get-invitation", http.MethodGet, "/invitations/{token}", "An invitation", "For whoever has the token. One that was used, cancelled or replaced, that is over, and one that never was are alike.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByToken) (*openapi.Body[MyInvitation], error) {

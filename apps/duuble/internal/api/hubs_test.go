@@ -126,8 +126,17 @@ func TestHubStory(t *testing.T) {
 	_, made := w.ask("POST", "/hubs/"+hub+"/invitations", ann, `{"phones":["`+number(9)+`"]}`)
 	sent := items(made)[0]
 	require.Contains(t, sent["shareText"], "Ann invites you to Tea: ")
-	_, sent = w.ask("POST", "/hubs/"+hub+"/invitations/"+sent["invitationId"].(string)+"/resend", ann, "")
+	resend := "/hubs/" + hub + "/invitations/" + sent["invitationId"].(string) + "/resend"
+	_, sent = w.ask("POST", resend, ann, "")
 	require.Contains(t, sent["shareText"], "Ann invites you to Tea: ")
+	status, p = w.ask("POST", resend, bob, "")
+	require.Equal(t, 403, status)
+	require.Equal(t, "NOT_A_MEMBER", p["code"])
+	status, _ = w.ask("DELETE", strings.TrimSuffix(resend, "/resend"), ann, "")
+	require.Equal(t, 204, status)
+	status, p = w.ask("POST", resend, ann, "")
+	require.Equal(t, 409, status)
+	require.Equal(t, "ALREADY_DECIDED", p["code"])
 	status, v := w.ask("GET", "/invitations/"+token, "", "")
 	require.Equal(t, 200, status, v)
 	require.Equal(t, "Ann", v["inviter"].(map[string]any)["username"])
