@@ -2,6 +2,7 @@ package meet_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,6 +58,27 @@ func TestMoveAtOnce(t *testing.T) {
 	require.Equal(t, 1, moved)
 	w.settle()
 	w.addressed()
+}
+
+// TestResetWhileOneMoves: a link for a forgotten password sets none once the account has another
+// address, also if it gets that while the link is used.
+func TestResetWhileOneMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	anna := claim(t, w.register("anna").Tokens)
+	token, err := w.NewReset(t.Context(), "anna@example.com")
+	require.NoError(t, err)
+	var once sync.Once
+	db := calls.Tables(w.db, func(ctx context.Context, c calls.Call) error {
+		if c.Write && strings.HasPrefix(c.Label, "write Users ") {
+			once.Do(func() { require.NoError(t, move(t.Context(), w.Service, anna, "ann")) })
+		}
+		_, err := c.Do(ctx)
+		return err
+	})
+	require.Error(t, w.over(db, w.queues).Reset(t.Context(), token, "another secret of many words"))
+	_, err = w.login("ann", secret)
+	require.NoError(t, err)
 }
 
 // TestCrashesOfAMove: after any accident to any call of a change of the address an account has the

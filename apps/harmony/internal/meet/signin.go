@@ -268,8 +268,8 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	}
 	after := s.sessions.EndBefore()
 	_, err = s.changeUser(ctx, *u, func(u *User) error {
-		if u.PasswordHash != hash && !s.sessions.Lives(*x, *u) {
-			return invalidToken() // another request has used the token
+		if u.PasswordHash != hash && (x.Device != resetOf(*u) || !s.sessions.Lives(*x, *u)) {
+			return invalidToken() // another request has used the token, or changed the address
 		}
 		u.PasswordHash, u.SessionsAfter = hash, after
 		return nil
