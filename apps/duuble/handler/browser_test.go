@@ -217,7 +217,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "manage refused")
 	ann.Write("[name=username]", "ann_1").Sends(".default .primary").Reads("Saved.").Reads("@Ann_1")
 	browsertest.Accessible(ann, axe, "manage")
-	guest := b.Visit(t, url, plain).GoTo("/app").Reads("Chosen for you").Reads("Is tea better than coffee?")
+	guest := b.Visit(t, url, plain).GoTo("/app").Reads("Chosen by the managers").Reads("Is tea better than coffee?")
 	guest.GoTo("/app/admin")
 	at(guest, "/app/sign-in").Reads("Phone number")
 	bob.GoTo("/app/admin").Reads("Only the people who manage this service can do this.")
@@ -234,7 +234,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "a post that a manager has deleted")
 	bob.GoTo(post).Reads("There is no such post")
 	ann.Sends("main form button").Reads("The post is there again.").Reads("<i>again</i>")
-	ann.Sends(".decide button[value=resolved]").Reads("It is decided.").Reads("None.")
+	ann.Sends(".decide button[value=resolved]").Reads("Your decision is saved.").Reads("None.")
 
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does
 	// not follow her.
@@ -251,7 +251,7 @@ func TestBrowser(t *testing.T) {
 	browsertest.Accessible(ann, axe, "followers")
 	browsertest.Accessible(ann.GoTo("/app/users/bob").Reads("Follows you."), axe, "a profile of another person")
 	ann.Click(".menu summary").Sends("[action$='/block'] button").Reads(
-		"You and this person do not see each other any more.").Reads("BOB")
+		"Neither of you sees what the other writes any more.").Reads("BOB")
 	browsertest.Accessible(ann, axe, "blocks")
 	bob.GoTo(post).Reads("There is no such post")
 	bob.GoTo("/app/users/ann_1").Reads("There is no such person")
@@ -399,7 +399,7 @@ func TestHubsInBrowser(t *testing.T) {
 	})
 	ann.Sends("#news a[href$='/requests']").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "requests")
-	ann.Sends("main form .primary").Reads("It is decided.").Reads("No one waits.")
+	ann.Sends("main form .primary").Reads("Your decision is saved.").Reads("No one waits.")
 	ann.GoTo(hub + "/members").Reads("BOB").Reads("CAROL")
 	browsertest.Accessible(ann, axe, "members")
 
@@ -462,7 +462,7 @@ func TestHubsInBrowser(t *testing.T) {
 	bob.Sees(titleStays)
 	bob.Shots("menu in a discussion")
 	carol.Reads("Last cup").Sends("[action$='/saved'] button").Reads(
-		"You find it under your saved discussions.").Reads("Remove from saved")
+		"You find it under Me, Saved discussions.").Reads("Remove from saved")
 	carol.GoTo("/app/me/saved").Reads("14 messages, the last one")
 	browsertest.Accessible(carol, axe, "saved discussions")
 	dave.Sends("[action$='/discussions'] button").Reads("With mint, please").Write("[name=text]",
@@ -521,7 +521,7 @@ func TestModerationInBrowser(t *testing.T) {
 	ann.GoTo(hub + "/invitations").Sends("[action$='/links'] button").Reads("A link to join by")
 	join := browsertest.Eval[string](ann, "new URL(document.querySelector('#link').href).pathname")
 	bob.GoTo(join).Sends("main form .primary").Reads("A hub admin decides.")
-	ann.GoTo(hub + "/requests").Sends("main form .primary").Reads("It is decided.")
+	ann.GoTo(hub + "/requests").Sends("main form .primary").Reads("Your decision is saved.")
 
 	// A post is taken out, and put back.
 	bob.GoTo(hub).Sends("a[href*=compose][href*=private]").Click(".thinks summary").Write("[name=thoughtText]", "You are all fools").Sends(

@@ -56,7 +56,7 @@ func (s *web) home(r *request) error {
 func (s *web) newHome(r *request, p posts.HomePage) page {
 	title := "Home"
 	if p.Default {
-		title = "Chosen for you"
+		title = "Chosen by the managers"
 	}
 	body := homeBody{More: more(r.URL.Path, p.Next)}
 	for _, item := range p.Items {

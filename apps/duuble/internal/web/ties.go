@@ -16,7 +16,7 @@ func (s *web) tiePages() {
 		return s.circle(r, "Who follows ", s.People.Followers)
 	})
 	s.handle("GET "+Prefix+"/users/{name}/following", anyone, func(r *request) error {
-		return s.circle(r, "Followed by ", s.People.Following)
+		return s.circle(r, "People followed by ", s.People.Following)
 	})
 	s.handle("GET "+Prefix+"/me/blocks", member, s.blocks)
 	s.handle("POST "+Prefix+"/me/blocks/{id}/end", member, s.unblock)
@@ -106,5 +106,5 @@ func (s *web) blocks(r *request) error {
 		return err
 	}
 	return s.render(r, http.StatusOK,
-		page{Name: "people", Title: "Whom you block", Body: peopleBody{nil, all.Items, more(r.URL.Path, all.Next)}})
+		page{Name: "people", Title: "People you block", Body: peopleBody{nil, all.Items, more(r.URL.Path, all.Next)}})
 }
