@@ -63,7 +63,8 @@ func (s *Service) RestoreAny(ctx context.Context, c people.Claim, id string) err
 	return err
 }
 
-// Restore brings back a post that the caller deleted no longer than Keep ago.
+// Restore brings back a post that the caller deleted no longer than Keep ago; a locked one while
+// the caller is a member of all its hubs, so that no one comes back so who was banned.
 func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card, error) {
 	u, err := s.turnPost(ctx, c, id, true, false)
 	if err != nil {
@@ -121,6 +122,11 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 	if err != nil || there.isTurned(live, manages) {
 		return u, err
 	}
+	if live && !manages && there.Visibility == Locked {
+		if err := s.checkStillIn(ctx, there); err != nil {
+			return u, err
+		}
+	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	ctx = s.postOutbox().Begin(ctx)
 	var r queue.Receipt
@@ -166,6 +172,16 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 		s.Background(func() { s.finishPost(ctx, *there, r) })
 	}
 	return u, err
+}
+
+// checkStillIn checks that the author of a locked post is a member of all its hubs.
+func (s *Service) checkStillIn(ctx context.Context, p *Post) error {
+	in, err := s.Hubs.In(ctx, p.AuthorID, p.createdIn)
+	if err == nil && len(in) < len(p.createdIn) {
+		err = fault.Coded(fault.Forbidden, hubs.NotAMember,
+			"this post is for the members of hubs, and you are not a member of all of them any more")
+	}
+	return err
 }
 
 // isTurned reports whether a post is as its author, or somebody who manages the service, turns it.
