@@ -233,7 +233,7 @@ func TestBrowser(t *testing.T) {
 	ann.Sends(".remove button").Reads("Its author cannot bring it back.")
 	browsertest.Accessible(ann, axe, "a post that a manager has deleted")
 	bob.GoTo(post).Reads("There is no such post")
-	ann.Sends("main form button").Reads("The post is there again.").Reads("<i>again</i>")
+	ann.Sends("main form button").Reads("Your deletion of the post is taken back.").Reads("<i>again</i>")
 	ann.Sends(".decide button[value=resolved]").Reads("Your decision is saved.").Reads("None.")
 
 	// Bob follows Ann, and Ann blocks Bob: he finds nothing of her, and when the block ends he does

@@ -39,7 +39,8 @@ func (a *api) comments() {
 		})
 	route(a, person, Bound{9, 31},
 		op("restore-post", http.MethodPost, "/posts/{id}/restore", "Bring back a post that I deleted",
-			"With its votes and comments. One that is there is as good.", http.StatusOK, 404),
+			"With its votes and comments. One that is locked comes back while one is a member of all its hubs. "+
+				"One that is there is as good.", http.StatusOK, 404),
 		func(ctx context.Context, v visit, in *ByID) (*openapi.Body[Card], error) {
 			c, err := a.Posts.Restore(ctx, v.Claim, in.ID)
 			if err != nil {

@@ -280,7 +280,7 @@ func (a *api) invitations() {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
 	route(a, person, Bound{5, 14},
-		op("invite", http.MethodPost, "/hubs/{id}/invitations", "Invite people by their numbers", "Members do. Who accepts an invitation of an admin is a member; that of a member makes a request. The answer does not tell whether a number has an account. Each answer has tokens, which are shown once: send them to the people.", http.StatusCreated, 404, 409),
+		op("invite", http.MethodPost, "/hubs/{id}/invitations", "Invite people by their numbers", "Members do. Who accepts an invitation of an admin is a member; that of a member makes a request. A number that an admin has invited is invited again by admins alone. The answer does not tell whether a number has an account. Each answer has tokens, which are shown once: send them to the people.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
 			Body Invite

@@ -235,13 +235,14 @@ func (a *api) reports() {
 			return nil, a.People.EndSuspension(ctx, v.Claim, in.ID)
 		})
 	route(a, person, Bound{6, 23},
-		operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days.", http.StatusNoContent, 404),
+		operation("admin", "remove-post", http.MethodDelete, "/admin/posts/{id}", "Delete a post of anybody", "At once it is not there for anybody. Its author cannot bring it back; those who manage the service can, for 30 days. So also one that its author has deleted.", http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.RemoveAny(ctx, v.Claim, in.ID)
 		})
 	route(a, person, Bound{6, 23},
 		operation("admin", "restore-any-post", http.MethodPost, "/admin/posts/{id}/restore", "Bring back a post",
-			"One that somebody who manages the service has deleted. One that is there is as good.",
+			"One that somebody who manages the service has deleted. One that is there is as good. "+
+				"If its author had deleted it first, its author alone can bring it back then.",
 			http.StatusNoContent, 404),
 		func(ctx context.Context, v visit, in *ByID) (*none, error) {
 			return nil, a.Posts.RestoreAny(ctx, v.Claim, in.ID)

@@ -235,6 +235,52 @@ func TestInvitations(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
+// TestInvitationsOfAdmins: admins alone replace an invitation of an admin, and also that of a
+// member, which is the admin's from then on: the member neither sends it again nor cancels it.
+func TestInvitationsOfAdmins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	ann := w.enter(1)
+	hub := w.make(ann)
+	bob := w.enrol(ann, hub, 2, hubs.Member)
+	chief := w.enrol(ann, hub, 3, hubs.Admin)
+	carl := w.enrol(ann, hub, 4, hubs.Member)
+	kept := func(token string) {
+		t.Helper()
+		for _, c := range []people.Claim{bob, carl} {
+			_, err := w.Invite(ctx, c, hub, []string{duubletest.Number(5)}, hubs.LeastLasts)
+			requireCode(t, hubs.Forbidden, err)
+			require.ErrorContains(t, err, "an admin has invited")
+		}
+		w.Pass(time.Minute)
+		v, err := w.Invited(ctx, people.Claim{}, token)
+		require.NoError(t, err)
+		require.False(t, v.NeedsApproval)
+	}
+	kept(w.invite(ann, hub, 5))
+	second := w.invite(chief, hub, 5)
+	kept(second)
+	v, err := w.Invited(ctx, people.Claim{}, second)
+	require.NoError(t, err)
+	require.NoError(t, w.CancelInvitation(ctx, chief, hub, v.ID))
+
+	first := w.invite(bob, hub, 5)
+	of := w.invite(carl, hub, 5)
+	_, err = w.Invited(ctx, people.Claim{}, first)
+	requireCode(t, hubs.InvitationNotFound, err, "of a member's, a member makes a new one")
+	v, err = w.Invited(ctx, people.Claim{}, of)
+	require.NoError(t, err)
+	require.True(t, v.NeedsApproval)
+	admins := w.invite(ann, hub, 5)
+	kept(admins)
+	_, err = w.Resend(ctx, bob, hub, v.ID, hubs.LeastLasts)
+	requireCode(t, hubs.InvitationNotFound, err)
+	requireCode(t, hubs.InvitationNotFound, w.CancelInvitation(ctx, bob, hub, v.ID))
+	kept(admins)
+	require.Empty(t, w.differences())
+}
+
 // TestAnsweredWhileInvited: an invitation is answered between the two reads of another one of its
 // number. It stays as it was answered, and the number has one more.
 func TestAnsweredWhileInvited(t *testing.T) {

@@ -150,7 +150,8 @@ func checkLasts(b *rules.Broken, lasts time.Duration) {
 }
 
 // Invite invites the people with phone numbers. A number with an open invitation gets that one
-// again, with a new token. The answer does not tell whether a number has an account.
+// again, with a new token; that of an admin by admins alone. The answer does not tell whether a
+// number has an account.
 func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, numbers []string,
 	lasts time.Duration,
 ) ([]Invitation, error) {
@@ -236,8 +237,11 @@ func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, m
 			e := s.newEvent(notices.InviteReceived, u.ID, v.ID, "")
 			e.number = number
 			ops = append(ops, s.eventOps(hub, change, e)...)
+		} else if !v.NeedsApproval && !mine.May(Admin) {
+			return nil, fault.Coded(fault.Forbidden, Forbidden,
+				"an admin has invited "+people.Shown(phone)+" already; leave this number out, or ask one of the admins")
 		} else if v.NeedsApproval && mine.May(Admin) { // an admin's word counts for more
-			v.NeedsApproval = false
+			v.NeedsApproval, v.InviterID = false, u.ID
 		}
 		token, hash := s.newToken()
 		tokens[hash] = token

@@ -37,6 +37,10 @@ func (s *Service) deletedRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|purge|"}
 }
 
+// withdrawn is the property of a post that its author had deleted before those who manage the
+// service did. When they take that back, it is deleted by its author as before.
+const withdrawn = "withdrawn"
+
 func (p *Post) isLive() bool { return p != nil && p.deletedAt.IsZero() }
 
 // Delete deletes a post of the caller. One that was deleted before is as good.
@@ -53,13 +57,14 @@ func (s *Service) RemoveAny(ctx context.Context, c people.Claim, id string) erro
 }
 
 // RestoreAny brings back a post that somebody who manages the service deleted no longer than Keep
-// ago.
+// ago. One that its author had deleted before is for its author alone to bring back then.
 func (s *Service) RestoreAny(ctx context.Context, c people.Claim, id string) error {
 	_, err := s.turnPost(ctx, c, id, true, true)
 	return err
 }
 
-// Restore brings back a post that the caller deleted no longer than Keep ago.
+// Restore brings back a post that the caller deleted no longer than Keep ago; a locked one while
+// the caller is a member of all its hubs, so that no one comes back so who was banned.
 func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card, error) {
 	u, err := s.turnPost(ctx, c, id, true, false)
 	if err != nil {
@@ -80,7 +85,8 @@ func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card,
 }
 
 // turnPost deletes a post of the caller, or brings it back. A caller who manages the service does
-// it with posts of anybody, and brings back those alone that such a caller has deleted.
+// it with posts of anybody, also with those that their authors have deleted, and brings back those
+// alone that such a caller has deleted.
 func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
 	var there *Post
 	var p seen
@@ -103,7 +109,7 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 	switch {
 	case err != nil:
 	case manages:
-		if there == nil || s.isGone(there) || !there.isLive() && !there.removed {
+		if there == nil || s.isGone(there) || live && !there.isLive() && !there.removed {
 			err = noPost()
 		}
 	case p.post != nil && there != nil && there.AuthorID != u.ID:
@@ -113,8 +119,13 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 	case live && there.removed:
 		err = postRemoved()
 	}
-	if err != nil || there.isLive() == live {
+	if err != nil || there.isTurned(live, manages) {
 		return u, err
+	}
+	if live && !manages && there.Visibility == Locked {
+		if err := s.checkStillIn(ctx, there); err != nil {
+			return u, err
+		}
 	}
 	now := table.TimeOf(table.Ticks(s.Now()))
 	ctx = s.postOutbox().Begin(ctx)
@@ -138,23 +149,47 @@ func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live,
 		if there == nil || s.isGone(there) {
 			return nil, noPost()
 		}
-		if there.isLive() == live {
+		if there.isTurned(live, manages) {
 			return nil, nil
 		}
 		if live && !manages && there.removed {
 			return nil, postRemoved()
 		}
-		there.removed = manages && !live
-		if live {
-			return []table.Op{there.turnedOp(time.Time{})}, nil
+		at := now
+		switch {
+		case !live && !there.isLive(): // it stays the deletion of its author, with its time
+			there.withdrawn, at = true, there.deletedAt
+		case live && there.withdrawn:
+			there.withdrawn, at = false, there.deletedAt
+		case live:
+			at = time.Time{}
 		}
-		return []table.Op{there.turnedOp(now)}, nil
+		there.removed = manages && !live
+		return []table.Op{there.turnedOp(at)}, nil
 	})
 	if err == nil {
 		ctx := context.WithoutCancel(ctx)
 		s.Background(func() { s.finishPost(ctx, *there, r) })
 	}
 	return u, err
+}
+
+// checkStillIn checks that the author of a locked post is a member of all its hubs.
+func (s *Service) checkStillIn(ctx context.Context, p *Post) error {
+	in, err := s.Hubs.In(ctx, p.AuthorID, p.createdIn)
+	if err == nil && len(in) < len(p.createdIn) {
+		err = fault.Coded(fault.Forbidden, hubs.NotAMember,
+			"this post is for the members of hubs, and you are not a member of all of them any more")
+	}
+	return err
+}
+
+// isTurned reports whether a post is as its author, or somebody who manages the service, turns it.
+func (p *Post) isTurned(live, manages bool) bool {
+	if manages {
+		return p.removed != live
+	}
+	return p.isLive() == live
 }
 
 func postRemoved() error {
@@ -172,6 +207,7 @@ func (p *Post) turnedOp(at time.Time) table.Op {
 		props = append(props, table.Prop{Name: "deleted_at", Value: table.Time(at)})
 	}
 	props = withProp(props, table.Prop{Name: "removed", Value: table.Bool(p.removed)})
+	props = withProp(props, table.Prop{Name: withdrawn, Value: table.Bool(p.withdrawn)})
 	return rowstore.Put(table.Row{Key: postKey(p.ID, postRow), ETag: p.etag, Props: props})
 }
 

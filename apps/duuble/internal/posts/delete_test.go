@@ -268,3 +268,45 @@ func TestCrashesOfDeletion(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreLocked: a locked post comes back while its author is a member of all its hubs, and not
+// after a ban or after leaving. A member again brings it back.
+func TestRestoreLocked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	bob := w.enter(2)
+	tea, coffee := w.hub(w.ann, 2), w.hub(w.ann, 2)
+	locked, open := w.post(bob, posts.Locked, tea, coffee), w.post(bob, posts.PublicHub, tea)
+	for _, id := range []string{locked, open} {
+		require.NoError(t, w.posts.Delete(ctx, bob, id))
+		_, err := w.posts.Restore(ctx, bob, id)
+		require.NoError(t, err)
+		require.NoError(t, w.posts.Delete(ctx, bob, id))
+	}
+	b, err := w.posts.Hubs.Ban(ctx, w.ann, tea, bob.UserID)
+	require.NoError(t, err)
+	refused := func() {
+		t.Helper()
+		_, err := w.posts.Restore(ctx, bob, locked)
+		require.Equal(t, hubs.NotAMember, fault.CodeOf(err))
+		_, err = w.posts.Card(ctx, w.ann, locked)
+		require.Equal(t, posts.PostNotFound, fault.CodeOf(err))
+	}
+	refused()
+	_, err = w.posts.Restore(ctx, bob, open)
+	require.NoError(t, err, "everybody may see it")
+	require.NoError(t, w.posts.Hubs.EndBan(ctx, w.ann, tea, b.ID))
+	refused()
+	w.join(w.ann, tea, 2)
+	require.NoError(t, w.posts.Hubs.Remove(ctx, bob, coffee, bob.UserID))
+	refused()
+	require.Equal(t, []string{locked}, w.deleted(bob))
+	w.join(w.ann, coffee, 2)
+	_, err = w.posts.Restore(ctx, bob, locked)
+	require.NoError(t, err)
+	_, err = w.posts.Card(ctx, w.ann, locked)
+	require.NoError(t, err)
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+}

@@ -168,6 +168,7 @@ type Post struct {
 	deletedAt time.Time // zero of one that is there
 	purging   bool      // it is going for good
 	removed   bool      // those who manage the service have deleted it
+	withdrawn bool      // and its author had before
 	version   int64
 	props     table.Props // of its row
 	etag      string
@@ -319,7 +320,8 @@ func parsePost(id string, rows []table.Row) *Post {
 				Visibility: p.Get("visibility").Str(), Thought: p.Get("thought_text").Str(),
 				SourceID: p.Get("source_post_id").Str(), shards: ballot.ShardsOf(p),
 				deletedAt: p.Get("deleted_at").Time(), purging: p.Get("purging").Bool(),
-				removed: p.Get("removed").Bool(), version: p.Get("version").Int(), props: p, etag: row.ETag,
+				removed: p.Get("removed").Bool(), withdrawn: p.Get(withdrawn).Bool(), version: p.Get("version").Int(),
+				props: p, etag: row.ETag,
 			}
 			if in := p.Get("created_in").Str(); in != "" {
 				post.createdIn = strings.Split(in, ";")

@@ -158,8 +158,9 @@ func TestCrashesOfReports(t *testing.T) {
 }
 
 // TestManagersDelete: those who manage the service delete a post of anybody, also a locked one, and
-// bring it back; its author does neither with one that they have deleted, and they bring back none
-// that its author has deleted. Such a post goes for good after 30 days.
+// bring it back; its author does neither with one that they have deleted, also if the author has
+// deleted it first, and they bring back none that its author has deleted. Such a post goes for good
+// after 30 days.
 func TestManagersDelete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,12 +197,58 @@ func TestManagersDelete(t *testing.T) {
 	require.NoError(t, err, "its author has deleted it this time")
 	require.NoError(t, w.posts.Delete(ctx, bob, own))
 	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RestoreAny(ctx, w.ann, own)))
-	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RemoveAny(ctx, w.ann, own)))
+	require.Equal(t, []string{own}, w.deleted(bob))
+	require.NoError(t, w.posts.RemoveAny(ctx, w.ann, own))
+	require.NoError(t, w.posts.RemoveAny(ctx, w.ann, own), "again")
+	require.Empty(t, w.deleted(bob))
+	_, err = w.posts.Restore(ctx, bob, own)
+	require.Equal(t, people.Forbidden, fault.CodeOf(err))
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+	require.NoError(t, w.posts.RestoreAny(ctx, w.ann, own))
+	_, err = w.posts.Card(ctx, bob, own)
+	require.Equal(t, posts.PostNotFound, fault.CodeOf(err), "its author had deleted it")
+	require.Equal(t, []string{own}, w.deleted(bob))
+	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RestoreAny(ctx, w.ann, own)))
+	w.pump(2 * time.Minute)
+	require.Empty(t, w.differences())
+	_, err = w.posts.Restore(ctx, bob, own)
+	require.NoError(t, err)
+	require.NoError(t, w.posts.Delete(ctx, bob, own))
+	require.NoError(t, w.posts.RemoveAny(ctx, w.ann, own))
 	require.NoError(t, w.posts.RemoveAny(ctx, w.ann, id))
 	w.pump(keep + time.Hour)
 	w.purge()
 	require.Empty(t, w.traces(id))
+	require.Empty(t, w.traces(own))
 	w.ann = w.again(1)
 	require.Equal(t, posts.PostNotFound, fault.CodeOf(w.posts.RestoreAny(ctx, w.ann, id)))
 	require.Empty(t, w.differences())
+}
+
+// TestCrashesOfManagersDeletion: after any accident to any call of a deletion by managers, of a
+// post that its author has deleted, sent again, its author neither finds it nor brings it back, and
+// nothing of it stays.
+func TestCrashesOfManagersDeletion(t *testing.T) {
+	t.Parallel()
+	calls.Crashes(t, func(t *testing.T, c *calls.Crash) {
+		w := newWorld(t)
+		ctx := t.Context()
+		w.people.Admins = []string{duubletest.Number(1)}
+		bob := w.enter(2)
+		id := w.post(bob, posts.Public)
+		require.NoError(t, w.posts.Delete(ctx, bob, id))
+		w.pump(2 * time.Minute)
+		_ = w.over(c.Over(w.db, w.queues)).RemoveAny(ctx, w.ann, id)
+		c.Land(w.pump, w.Pass)
+		require.NoError(t, w.posts.RemoveAny(ctx, w.ann, id))
+		w.pump(2 * time.Minute)
+		require.Empty(t, w.deleted(bob))
+		_, err := w.posts.Restore(ctx, bob, id)
+		require.Equal(t, people.Forbidden, fault.CodeOf(err))
+		require.Empty(t, w.differences())
+		w.pump(keep + time.Hour)
+		w.purge()
+		require.Empty(t, w.traces(id))
+	})
 }

@@ -39,7 +39,7 @@ func (s *Service) Repair(ctx context.Context) error {
 				err = s.feed.Note(ctx, p.activity())
 			}
 			if err == nil && !p.isLive() {
-				err = s.addDeleted(ctx, p.AuthorID, p.deletedAt, id, p.removed)
+				err = s.addDeleted(ctx, p.AuthorID, p.deletedAt, id, p.removed && !p.withdrawn)
 			}
 		case strings.HasPrefix(row.Key.Row, "o|"):
 			var text []byte
@@ -163,7 +163,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 			}
 			// An older program has listed none of those that it deleted.
 			if isListed := isDue != nil && isDue.Props.Get(authorOf).Str() != ""; unread == nil &&
-				isListed && !p.removed && !s.isGone(p) {
+				isListed && (!p.removed || p.withdrawn) && !s.isGone(p) {
 				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id),
 					fmt.Sprintf("post %s: its author has deleted it, and does not find it", id))
 			}

@@ -135,7 +135,7 @@ var done = map[string]string{
 	"unblocked":   "The block has ended.",
 	"departed":    "You have left Duuble. Sign in within 30 days to come back.",
 	"back":        "Welcome back. All is as it was.",
-	"brought":     "The post is there again.",
+	"brought":     "Your deletion of the post is taken back.",
 	"restored":    "Your post is there again.",
 	"commented":   "Your comment is there.",
 	"uncommented": "The comment is deleted.",
