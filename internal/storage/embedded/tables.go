@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -186,7 +187,7 @@ func (s *snapshot) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return read(s.tx)
 }
 
-// List returns a page of a range. Its token is the key of the next row, which may be gone
+// List returns a page of a range. Its token is the last place that was read, whose row may be gone
 // by the time the token is used.
 func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	return t.listIn(ctx, t.s.view, name, r, limit, next)
@@ -221,25 +222,30 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	if err != nil {
 		return table.Page{}, err
 	}
-	position, err := base64.RawURLEncoding.DecodeString(next)
-	if err != nil || next != "" && bytes.IndexByte(position, 0) < 0 {
+	place, passed, ok := placeOf(next)
+	if !ok {
 		return table.Page{}, fmt.Errorf("%w: token %q", table.ErrInvalid, next)
 	}
 	var page table.Page
-	w := newWalk(b, r, position, s.names.Load())
+	w := newWalk(b, r, place, s.names.Load())
 	kept := 0
 	for k, v := w.next(); k != nil; k, v = w.next() {
 		if len(page.Rows) == limit || r.MaxMatches > 0 && kept == r.MaxMatches {
-			page.Next = tokenOf(k)
+			page.Next = w.token()
 			break
 		}
 		row, err := w.row(k, v)
 		if errors.Is(err, table.ErrDamaged) {
-			return w.damaged(page, k)
+			if w.passed < passed && !w.isPlace(k, v) {
+				w.passed++
+				continue
+			}
+			return w.damaged(page, k, v)
 		}
 		if err != nil {
 			return table.Page{}, err
 		}
+		w.last, w.passed, passed = k, 0, 0
 		if row.Props != nil {
 			kept++
 		}
@@ -254,37 +260,56 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 	return page, nil
 }
 
-// tokenOf returns the token of a page that begins with a row: its plain key. Of a damaged key,
-// which no row has, it is 0x00, with which no plain key begins, and the key.
-func tokenOf(k []byte) string {
-	at, ok := appendPlain(nil, k)
-	if !ok {
-		at = append([]byte{0}, k...)
-	}
-	return base64.RawURLEncoding.EncodeToString(at)
+const tokenVersion = 1
+
+// token returns the token of the page that goes on here: the last place, from which the damaged
+// rows after it, whose keys may lead anywhere, are counted.
+func (w *walk) token() string {
+	at := binary.AppendUvarint([]byte{tokenVersion}, w.passed)
+	return base64.RawURLEncoding.EncodeToString(append(at, w.last...))
 }
 
-// keyAt returns the key that a token is for.
-func keyAt(token []byte) []byte {
-	if bytes.HasPrefix(token, []byte{0}) {
-		return token[1:]
+// placeOf returns what a token is for.
+func placeOf(token string) (place []byte, passed uint64, ok bool) {
+	if token == "" {
+		return nil, 0, true
 	}
-	return packedKey(keyOf(string(token)))
+	at, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(at) == 0 || at[0] != tokenVersion {
+		return nil, 0, false
+	}
+	passed, n := binary.Uvarint(at[1:])
+	if n <= 0 {
+		return nil, 0, false
+	}
+	place = at[1+n:]
+	return place, passed, bytes.IndexByte(place, 0) > 0 || len(place) == 0 && passed > 0
 }
 
 // damaged returns what a page is that has come to a damaged row: what it has so far, or else the
 // error that says how to go on.
-func (w *walk) damaged(page table.Page, k []byte) (table.Page, error) {
+func (w *walk) damaged(page table.Page, k, v []byte) (table.Page, error) {
 	if len(page.Rows) > 0 {
-		page.Next = tokenOf(k)
+		page.Next = w.token()
 		return page, nil
+	}
+	if w.isPlace(k, v) {
+		w.last, w.passed = k, 0
+	} else {
+		w.passed++
 	}
 	plain, _ := appendPlain(nil, k) // or what it begins with
 	d := &table.DamagedError{Key: keyOf(string(plain))}
 	if next, _ := w.next(); next != nil {
-		d.Next = tokenOf(next)
+		d.Next = w.token()
 	}
 	return table.Page{}, d
+}
+
+// isPlace reports whether the key of a row, which may be damaged otherwise, is as it was written.
+func (w *walk) isPlace(k, v []byte) bool {
+	_, ok := appendPlain(nil, k)
+	return ok && !w.stray && isIntact(k, v)
 }
 
 // A walk visits the rows of a range in key order. It seeks over what lies outside, so
@@ -294,7 +319,12 @@ type walk struct {
 	r      table.Range
 	low    []byte // the least row of the range, in every partition, packed
 	to     []byte // the least key after it, nil if it has no end
-	start  []byte // where to begin, nil once begun
+	start  []byte // where to begin
+	begun  bool
+	last   []byte // the last place that was read, nil before it
+	passed uint64 // damaged rows since, whose keys are no places
+	stray  bool   // the key that next returned is out of order
+	sought []byte // by seek, the furthest place: a stray may lead back from there
 	plain  []byte // the key of a row, until the next is looked at
 	names  *dictionary
 	texts  *lookup
@@ -317,7 +347,7 @@ func (k *keys) keep(plain []byte) table.Key {
 // row returns the row stored under k, or only its key where the range does not want more.
 func (w *walk) row(k, v []byte) (row table.Row, err error) {
 	var ok bool
-	if w.plain, ok = appendPlain(w.plain[:0], k); !ok {
+	if w.plain, ok = appendPlain(w.plain[:0], k); !ok || w.stray {
 		return row, table.ErrDamaged
 	}
 	if !isIntact(k, v) {
@@ -357,7 +387,7 @@ func owned(props table.Props) table.Props {
 	return props
 }
 
-func newWalk(b *bbolt.Bucket, r table.Range, position []byte, names *dictionary) *walk {
+func newWalk(b *bbolt.Bucket, r table.Range, place []byte, names *dictionary) *walk {
 	w := &walk{cursor: b.Cursor(), r: r, names: names, texts: &lookup{tx: b.Tx()}}
 	if w.viewer = names.viewer(w.texts, r.Select); r.Select == nil {
 		w.viewer = names.viewer(w.texts, r.FilterProps)
@@ -373,10 +403,8 @@ func newWalk(b *bbolt.Bucket, r table.Range, position []byte, names *dictionary)
 		w.to = appendPacked(nil, r.To)
 	}
 	w.start = startOf(max(r.Partition, r.FromPartition), w.low) // one of them is empty
-	if len(position) > 0 {
-		if at := keyAt(position); bytes.Compare(at, w.start) > 0 {
-			w.start = at
-		}
+	if bytes.Compare(place, w.start) >= 0 {
+		w.last = place
 	}
 	return w
 }
@@ -386,27 +414,97 @@ func startOf(partition string, row []byte) []byte {
 	return append(append([]byte(partition), 0), row...)
 }
 
-// next returns the next row of the range, nil at its end.
+// next returns the next row of the range, nil at its end. A key that is not above the last place,
+// or that would end the range and is above the key after it, is a stray.
 func (w *walk) next() (k, v []byte) {
-	if w.start != nil {
-		k, v = w.cursor.Seek(w.start)
-		w.start = nil
-	} else {
+	switch {
+	case w.begun:
 		k, v = w.cursor.Next()
+	case w.last == nil:
+		k, v = w.cursor.Seek(w.start)
+	default:
+		k, v = w.resume()
 	}
+	w.begun = true
 	for k != nil {
-		partition, row, _ := bytes.Cut(k, []byte{0})
-		switch {
-		case w.r.Partition != "" && string(partition) != w.r.Partition,
-			w.r.ToPartition != "" && string(partition) >= w.r.ToPartition:
-			return nil, nil
-		case bytes.Compare(row, w.low) < 0:
-			k, v = w.cursor.Seek(startOf(string(partition), w.low))
-		case w.to != nil && bytes.Compare(row, w.to) >= 0:
-			k, v = w.cursor.Seek(append(bytes.Clone(partition), 1)) // the next partition
-		default:
+		if w.stray = w.last != nil && bytes.Compare(k, w.last) <= 0; w.stray {
 			return k, v
+		}
+		partition, row, _ := bytes.Cut(k, []byte{0})
+		ends := w.r.Partition != "" && string(partition) != w.r.Partition ||
+			w.r.ToPartition != "" && string(partition) >= w.r.ToPartition
+		switch {
+		case bytes.Compare(k, w.start) < 0:
+			k, v = w.cursor.Next()
+		case !ends && bytes.Compare(row, w.low) < 0:
+			k, v = w.seek(startOf(string(partition), w.low))
+		case !ends && (w.to == nil || bytes.Compare(row, w.to) < 0):
+			return k, v
+		default:
+			if after, _ := w.cursor.Next(); after != nil {
+				w.stray = bytes.Compare(after, k) <= 0
+				w.cursor.Prev()
+			}
+			if w.stray {
+				return k, v
+			}
+			if ends {
+				return nil, nil
+			}
+			k, v = w.seek(append(bytes.Clone(partition), 1)) // the next partition
 		}
 	}
 	return nil, nil
+}
+
+// seek goes to a place, or to the next key if it has looked for that place before.
+func (w *walk) seek(place []byte) (k, v []byte) {
+	if bytes.Compare(place, w.sought) <= 0 {
+		return w.cursor.Next()
+	}
+	w.sought = place
+	return w.cursor.Seek(place)
+}
+
+// resume returns the key after the last place. Where a stray misleads the search, or the row is
+// gone, intact rows tell where it was.
+func (w *walk) resume() (k, v []byte) {
+	before := func() []byte {
+		k, v := w.cursor.Seek(w.last)
+		if k == nil {
+			k, v = w.cursor.Last()
+		}
+		for k != nil && (bytes.Compare(k, w.last) > 0 || !isIntact(k, v)) {
+			k, v = w.cursor.Prev()
+		}
+		return k
+	}
+	from := before()
+	after := w.cursor.Next
+	if from == nil {
+		after = func() ([]byte, []byte) {
+			after = w.cursor.Next
+			return w.cursor.First()
+		}
+	}
+	if bytes.Equal(from, w.last) {
+		return after()
+	}
+	first, steps, last := after, 0, 0
+	for k, v = after(); k != nil; k, v = after() {
+		steps++
+		if !isIntact(k, v) {
+			continue
+		}
+		if bytes.Compare(k, w.last) > 0 {
+			break
+		}
+		last = steps
+	}
+	before()
+	after = first
+	for range last {
+		after()
+	}
+	return after()
 }
