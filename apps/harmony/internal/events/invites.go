@@ -104,9 +104,11 @@ func (s *Service) Opened(ctx context.Context, c meet.Claim, code, from string) (
 		return nil, err
 	}
 	all := make([]Standing, len(rows))
+	for i := range all {
+		all[i].Caller = caller
+	}
 	err = rowstore.Each(ctx, 2*len(rows), rowstore.MaxParallel, func(ctx context.Context, i int) (err error) {
 		st, id := &all[i/2], rows[i/2].Key.Row
-		st.Caller = caller
 		if i%2 == 1 {
 			st.invite, err = s.readInvite(ctx, id, code)
 			return err
