@@ -216,7 +216,7 @@ func TestStory(t *testing.T) {
 		"[name=reply]").Reads("Нужны семь ламп и чай")
 	slow.Write("[name=reply]", "Чай везу я").Sends(".replying .primary").Reads("1 ответ").Reads("Чай везу я")
 	browsertest.Accessible(ann.GoTo(event).Reads("Темы события"), axe, "an event with topics")
-	slow.GoTo(event).Sends("main [href*='/chats/']").Reads("Чат тех, кто участвует в событии. Их: 1.").Ready(
+	slow.GoTo(event).Sends("main [href*='/chats/']").Reads("Чат участников события. В чате: 1.").Ready(
 		"[name=content]")
 	slow.Write("[name=content]", "Всем привет").Sends("#write .primary").Reads("Всем привет")
 	room := browsertest.Eval[string](slow, "location.pathname")
@@ -227,7 +227,7 @@ func TestStory(t *testing.T) {
 	// Ann reports a message of Bob. Max sees the last ones with it, and suspends him.
 	say(bob, "Купи мои лампы, дёшево")
 	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Click(".messages li:last-child summary").Sends(
-		".messages li:last-child [href*='kind=message']").Ready("[name=reportReason]")
+		".messages li:last-child [href*='kind=message']").Reads("Пожаловаться на сообщение").Ready("[name=reportReason]")
 	choose(slow, "reportReason", "spam")
 	slow.Sends("form.card .primary").Reads("Спасибо. Модераторы посмотрят.")
 
@@ -271,7 +271,7 @@ func TestStory(t *testing.T) {
 	moderator := signIn(b.Visit(t, url, phone), "max", "/app/admin/reports").Reads(
 		"Купи мои лампы, дёшево").Reads("И ещё раз")
 	moderator.Sends("[value=suspend]").Reads("Сохранено.").Reads("Пока ничего нет.")
-	bob.GoTo("/app/chats").Reads("Ваш аккаунт заблокирован модераторами.")
+	bob.GoTo("/app/chats").Reads("Ваш аккаунт заблокирован модераторами.").Reads("Блокировка закончится:")
 	browsertest.Accessible(bob, axe, "suspended")
 	slow.GoTo("/app/chats").Reads("Участник, которого вы не видите")
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -108,6 +109,15 @@ func TestBack(t *testing.T) {
 	} {
 		require.Equal(t, want, build(Config{}).site.Back(address), address)
 	}
+}
+
+// TestCalled: the topic of those who attend an event says so in the language of its reader.
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	title := topic.OfEvent("e", "Lamps", "anna", time.Time{})[1].Title
+	require.Equal(t, "Lamps (для участников)", words{"ru"}.Called(title))
+	require.Equal(t, "Lamps (for those who attend)", words{"en"}.Called(title))
+	require.Equal(t, "Lamps", words{"en"}.Called("Lamps"))
 }
 
 // TestPrices: prices are written as people of each language write them.

@@ -16,7 +16,7 @@ var eventWords = map[string][2]string{
 		"This is a secret event. To attend, give the code of an invite.",
 	},
 	"events.chat": {"Чат события", "Chat of the event"},
-	"chat.event":  {"Чат тех, кто участвует в событии. Их: %d.", "The chat of those who attend the event: %d."},
+	"chat.event":  {"Чат участников события. В чате: %d.", "The chat of those who attend. In the chat: %d."},
 	"error.CHAT_FULL": {
 		"В чате события уже 1000 участников, больше не помещается. Ваше место на событии остаётся за вами.",
 		"1,000 members are in the chat of the event, the most that there may be. You attend all the same.",
@@ -140,8 +140,8 @@ var eventWords = map[string][2]string{
 	"option.category.yachting": {"яхтинг", "yachting"},
 	"option.visibility.public": {"все", "everybody"},
 	"option.visibility.secretTeaser": {
-		"название и даты видят все, остальное по приглашению",
-		"title and dates everybody, the rest by invite",
+		"тайное: видны название и дата",
+		"secret: title and dates are seen",
 	},
 	"option.visibility.secretHidden": {"только по приглашению", "by invite alone"},
 
