@@ -133,7 +133,9 @@ var memberWords = map[string][2]string{
 		"Имя, возраст, город, рассказ о себе и фотографии увидят другие.",
 		"Others see your name, age, town, words about yourself and photos.",
 	},
-	"me.fixed": {"Почта и дата рождения", "E-mail address and birth date"},
+	"me.back":       {"Вернуться туда, где вы были", "Back to where you were"},
+	"me.back.event": {"Вернуться к событию", "Back to the event"},
+	"me.fixed":      {"Почта и дата рождения", "E-mail address and birth date"},
 	"me.private": {
 		"Видны только вам. Дата рождения не меняется.",
 		"Only you see them. The birth date cannot be changed.",
