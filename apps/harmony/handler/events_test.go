@@ -157,7 +157,7 @@ func TestEventsInBrowser(t *testing.T) {
 			"A secret night").Reads("Все места заняты")
 		reader.Sends("form[action$=wait] .primary").Reads("Ваш номер в очереди: 1")
 		if !v.Script {
-			reader.Sends("form[action$=wait-no-more] button").Calm()
+			surely(reader, "form[action$=wait-no-more]").Reads("Вы больше не ждёте места.").Calm()
 			continue
 		}
 		browsertest.Accessible(reader, axe, "waiting for a place")

@@ -148,7 +148,7 @@ func TestStory(t *testing.T) {
 	bob.Reads("изменено")
 	ann.Sees(last("До встречи у входа"))
 	still(ann)
-	submit(ann, func() { ann.Click(".mine summary").Click(".mine form button") })
+	submit(ann, func() { ann.Click(".mine summary").Click(".mine .sure > summary").Click(".mine form button") })
 	ann.Reads("Сообщение удалено.")
 	bob.Reads("Сообщение удалено.")
 	browsertest.Accessible(bob, axe, "chat with a deleted message")
@@ -279,8 +279,8 @@ func TestStory(t *testing.T) {
 	moderator.GoTo("/app/admin/reports?state=done").Reads("Заблокировать на 7 дней").Sends("a[href*='/people/']").Sends(
 		"[action$=unsuspend] button").Reads("Сохранено.")
 	bob.GoTo(chat).Sees(at(chat)).Ready("#write")
-	ann.GoTo(chat).Sees(at(chat)).Sends("h1 a").Ready("[action$='/unmatch'] button")
-	ann.Sends("[action$='/unmatch'] button").Ready("[action$='/secret'] button")
+	ann.GoTo(chat).Sees(at(chat)).Sends("h1 a").Ready("[action$='/unmatch']")
+	surely(ann, "[action$='/unmatch']").Ready("[action$='/secret'] button")
 	bob.Write("[name=content]", "Алло?").Sends("#write .primary").Reads("больше не принимает сообщений").Sees(
 		"!document.querySelector('#write')")
 	browsertest.Accessible(bob, axe, "closed chat")
@@ -292,7 +292,8 @@ func TestStory(t *testing.T) {
 	wide(bob, chat)
 
 	// Ann gives her place back, and leaves.
-	slow.GoTo(event).Reads("Вы участвуете.").Sends("[action$=leave] button").Reads(
+	slow.GoTo(event).Reads("Вы участвуете.")
+	surely(slow, "[action$=leave]").Reads(
 		"Вы больше не участвуете.").Reads("подробности по приглашению")
 	ann.GoTo("/app/settings").Write("[name=leavingPassword]", "tea under seven lamps").Sends(
 		"[action$='/delete'] > button").Sees(at("/app/restore")).Reads("Аккаунт удалён.")

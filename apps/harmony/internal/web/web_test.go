@@ -22,7 +22,9 @@ import (
 var (
 	asked  = regexp.MustCompile(`\.T "([^"]+)"`)
 	fields = regexp.MustCompile(`\(field [.$] "([^"]+)" "([^"]+)" "[^"]*"((?: "[^"]+")*)\)`)
-	quoted = regexp.MustCompile(`"([^"]+)"`)
+	// confirmed finds the buttons that ask once more.
+	confirmed = regexp.MustCompile(`\.Sure \([^)]*\) "([^"]+)"`)
+	quoted    = regexp.MustCompile(`"([^"]+)"`)
 	// declared finds the codes of refusals.
 	declared = regexp.MustCompile(`fault\.Code += "([A-Z_]+)"`)
 )
@@ -46,6 +48,11 @@ func TestWords(t *testing.T) {
 		for _, m := range asked.FindAllStringSubmatch(string(b), -1) {
 			require.Contains(t, catalog, m[1], file)
 			n++
+		}
+		for _, m := range confirmed.FindAllStringSubmatch(string(b), -1) {
+			for _, part := range []string{"", ".sure", ".yes"} {
+				require.Contains(t, catalog, m[1]+part, file)
+			}
 		}
 		for _, m := range fields.FindAllStringSubmatch(string(b), -1) {
 			require.Contains(t, catalog, "field."+m[1], file)
