@@ -227,7 +227,8 @@ func TestStory(t *testing.T) {
 	// Ann reports a message of Bob. Max sees the last ones with it, and suspends him.
 	say(bob, "Купи мои лампы, дёшево")
 	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Click(".messages li:last-child summary").Sends(
-		".messages li:last-child [href*='kind=message']").Reads("Пожаловаться на сообщение").Ready("[name=reportReason]")
+		".messages li:last-child [href*='kind=message']").Reads(
+		"Пожаловаться на сообщение").Ready("[name=reportReason]")
 	choose(slow, "reportReason", "spam")
 	slow.Sends("form.card .primary").Reads("Спасибо. Модераторы посмотрят.")
 
