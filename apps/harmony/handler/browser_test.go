@@ -35,6 +35,12 @@ func upload(p *browsertest.Tab, name, content string) {
 	p.Chooses("#photo", name, content)
 }
 
+// surely presses a button that asks once more, and says yes.
+func surely(p *browsertest.Tab, form string) *browsertest.Tab {
+	p.T.Helper()
+	return p.Click("details.sure:has(" + form + ") > summary").Sends(form + " button")
+}
+
 // TestBrowser: people sign up, on a phone without script and with it, write about themselves and
 // change their settings.
 func TestBrowser(t *testing.T) {
@@ -95,7 +101,7 @@ func TestBrowser(t *testing.T) {
 	ann.Sends(".photos [action$=down] button").Reads("Saved.").Sees(ordered + " === '" + was + "'")
 	ann.Sends(".photos [action$=up] button").Reads("Saved.").Sees(ordered + " !== '" + was + "'")
 	browsertest.Accessible(ann, axe, "photos in order")
-	ann.Sends(".photos [action$=delete] button").Sees("document.querySelectorAll('.photos img').length === 1")
+	surely(ann, "[action$=delete]").Sees("document.querySelectorAll('.photos img').length === 1")
 
 	ann.GoTo("/app/settings").Reads("Chrome on Linux (this browser)")
 	browsertest.Accessible(ann, axe, "settings")
@@ -159,7 +165,10 @@ func TestBrowser(t *testing.T) {
 	ann.Sends(".moment .quiet").Reads("Вы пара").Reads("Сейчас на сайте.")
 	bob.GoTo("/app/matches").Reads("Ann").Sends(".cards a").Reads("Вы пара")
 	browsertest.Accessible(ann.GoTo("/app/matches"), axe, "matches")
-	ann.Sends(".cards a").Sends("[action$=block] button").Reads("Участник заблокирован").Reads("Bob")
+	ann.Sends(".cards a").Ready("details.sure")
+	require.False(t, browsertest.Eval[bool](ann, "document.querySelector('[action$=block] button').checkVisibility()"),
+		"it is not one press away")
+	surely(ann, "[action$=block]").Reads("Участник заблокирован").Reads("Bob")
 	browsertest.Accessible(ann, axe, "blocked")
 	bob.GoTo("/app/people/" + annID).Reads("Такого участника нет.")
 	ann.Sends("[action$=unblock] button").Reads("Участник разблокирован")

@@ -96,6 +96,18 @@ func TestEventsInBrowser(t *testing.T) {
 		browsertest.Eval[string](still, "document.querySelector('a[href$=\".ics\"]').getAttribute('href')"))
 	still.Calm()
 
+	// A guest who has no account makes one, and goes on to the event.
+	carl := b.Visit(t, url, plain).GoTo("/app/events/" + id).Sends("main a[href*=sign-in]").Sends("main a[href*=sign-up]")
+	carl.Write("[name=email]", "carl@example.com").Write("[name=password]", "tea under seven lamps").Write(
+		"[name=name]", "Carl")
+	choose(carl, "birthDate", "2000-02-29")
+	carl.Sends("form.card .primary").Reads("Выберите вариант из списка.")
+	choose(carl, "gender", "male")
+	carl.Write("[name=password]", "tea under seven lamps").Sends("form.card .primary").Reads("Аккаунт создан.")
+	carl.Sends("form.card .primary").Reads("Сохранено.").Sends("main a[href*=events]").Ready(
+		"form[action$=register]")
+	carl.Calm()
+
 	// A form that is sent twice makes one thing.
 	for _, form := range []struct{ at, list, more string }{
 		{"/app/admin/blog/new", "/app/admin/blog", "postText=Once"},
@@ -145,7 +157,7 @@ func TestEventsInBrowser(t *testing.T) {
 			"A secret night").Reads("Все места заняты")
 		reader.Sends("form[action$=wait] .primary").Reads("Ваш номер в очереди: 1")
 		if !v.Script {
-			reader.Sends("form[action$=wait-no-more] button").Calm()
+			surely(reader, "form[action$=wait-no-more]").Reads("Вы больше не ждёте места.").Calm()
 			continue
 		}
 		browsertest.Accessible(reader, axe, "waiting for a place")

@@ -67,16 +67,20 @@ func TestMails(t *testing.T) {
 	anna := newVisitor(t, site)
 	newcomer := []string{
 		"email", "anna@example.org", "password", "tea under seven lamps", "name", "Anna", "birthDate",
-		"2000-02-29", "gender", "female",
+		"2000-02-29", "gender", "female", "back", "/app/events/e",
 	}
-	anna.sends("/app/sign-up", "/app/sign-in?done=mail-join", newcomer...)
+	const back = "&back=%2Fapp%2Fevents%2Fe"
+	anna.sends("/app/sign-up", "/app/sign-in?done=mail-join"+back, newcomer...)
 	header, text := server.Await(t, "anna@example.org")
 	require.Equal(t, "<no-reply@harmony.example>", header.Get("From"))
 	page, token := anna.followed(text)
+	token, wanted := strings.CutSuffix(token, back)
+	require.True(t, wanted, "the link leads on to where she was")
 	anna.sends(page, "/app/confirm", "token", token, "password", "not this one")
-	anna.sends(page, "/app/me?done=registered", "token", token, "password", "tea under seven lamps")
+	anna.sends(page, "/app/me?done=registered"+back, "token", token, "password", "tea under seven lamps", "back",
+		"/app/events/e")
 	stranger := newVisitor(t, site)
-	stranger.sends("/app/sign-up", "/app/sign-in?done=mail-join", newcomer...)
+	stranger.sends("/app/sign-up", "/app/sign-in?done=mail-join"+back, newcomer...)
 	_, text = server.Await(t, "anna@example.org")
 	page, _ = stranger.followed(text)
 	require.Equal(t, "/app/forgot", page)

@@ -148,7 +148,7 @@ func TestStory(t *testing.T) {
 	bob.Reads("изменено")
 	ann.Sees(last("До встречи у входа"))
 	still(ann)
-	submit(ann, func() { ann.Click(".mine summary").Click(".mine form button") })
+	submit(ann, func() { ann.Click(".mine summary").Click(".mine .sure > summary").Click(".mine form button") })
 	ann.Reads("Сообщение удалено.")
 	bob.Reads("Сообщение удалено.")
 	browsertest.Accessible(bob, axe, "chat with a deleted message")
@@ -216,7 +216,7 @@ func TestStory(t *testing.T) {
 		"[name=reply]").Reads("Нужны семь ламп и чай")
 	slow.Write("[name=reply]", "Чай везу я").Sends(".replying .primary").Reads("1 ответ").Reads("Чай везу я")
 	browsertest.Accessible(ann.GoTo(event).Reads("Темы события"), axe, "an event with topics")
-	slow.GoTo(event).Sends("main [href*='/chats/']").Reads("Чат тех, кто участвует в событии. Их: 1.").Ready(
+	slow.GoTo(event).Sends("main [href*='/chats/']").Reads("Чат участников события. В чате: 1.").Ready(
 		"[name=content]")
 	slow.Write("[name=content]", "Всем привет").Sends("#write .primary").Reads("Всем привет")
 	room := browsertest.Eval[string](slow, "location.pathname")
@@ -227,7 +227,8 @@ func TestStory(t *testing.T) {
 	// Ann reports a message of Bob. Max sees the last ones with it, and suspends him.
 	say(bob, "Купи мои лампы, дёшево")
 	slow.GoTo(chat).Reads("Купи мои лампы, дёшево").Click(".messages li:last-child summary").Sends(
-		".messages li:last-child [href*='kind=message']").Ready("[name=reportReason]")
+		".messages li:last-child [href*='kind=message']").Reads(
+		"Пожаловаться на сообщение").Ready("[name=reportReason]")
 	choose(slow, "reportReason", "spam")
 	slow.Sends("form.card .primary").Reads("Спасибо. Модераторы посмотрят.")
 
@@ -271,7 +272,7 @@ func TestStory(t *testing.T) {
 	moderator := signIn(b.Visit(t, url, phone), "max", "/app/admin/reports").Reads(
 		"Купи мои лампы, дёшево").Reads("И ещё раз")
 	moderator.Sends("[value=suspend]").Reads("Сохранено.").Reads("Пока ничего нет.")
-	bob.GoTo("/app/chats").Reads("Ваш аккаунт заблокирован модераторами.")
+	bob.GoTo("/app/chats").Reads("Ваш аккаунт заблокирован модераторами.").Reads("Блокировка закончится:")
 	browsertest.Accessible(bob, axe, "suspended")
 	slow.GoTo("/app/chats").Reads("Участник, которого вы не видите")
 
@@ -279,8 +280,8 @@ func TestStory(t *testing.T) {
 	moderator.GoTo("/app/admin/reports?state=done").Reads("Заблокировать на 7 дней").Sends("a[href*='/people/']").Sends(
 		"[action$=unsuspend] button").Reads("Сохранено.")
 	bob.GoTo(chat).Sees(at(chat)).Ready("#write")
-	ann.GoTo(chat).Sees(at(chat)).Sends("h1 a").Ready("[action$='/unmatch'] button")
-	ann.Sends("[action$='/unmatch'] button").Ready("[action$='/secret'] button")
+	ann.GoTo(chat).Sees(at(chat)).Sends("h1 a").Ready("[action$='/unmatch']")
+	surely(ann, "[action$='/unmatch']").Ready("[action$='/secret'] button")
 	bob.Write("[name=content]", "Алло?").Sends("#write .primary").Reads("больше не принимает сообщений").Sees(
 		"!document.querySelector('#write')")
 	browsertest.Accessible(bob, axe, "closed chat")
@@ -292,7 +293,8 @@ func TestStory(t *testing.T) {
 	wide(bob, chat)
 
 	// Ann gives her place back, and leaves.
-	slow.GoTo(event).Reads("Вы участвуете.").Sends("[action$=leave] button").Reads(
+	slow.GoTo(event).Reads("Вы участвуете.")
+	surely(slow, "[action$=leave]").Reads(
 		"Вы больше не участвуете.").Reads("подробности по приглашению")
 	ann.GoTo("/app/settings").Write("[name=leavingPassword]", "tea under seven lamps").Sends(
 		"[action$='/delete'] > button").Sees(at("/app/restore")).Reads("Аккаунт удалён.")

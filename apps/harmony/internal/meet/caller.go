@@ -63,11 +63,19 @@ func (s *Service) keepSeen(ctx context.Context, id string, now time.Time) {
 	}
 }
 
+// A Suspension is the refusal of a member who is suspended.
+type Suspension struct {
+	error
+	Until time.Time
+}
+
+func (s Suspension) Unwrap() error { return s.error }
+
 // refuseSuspended refuses a member who is suspended.
 func (s *Service) refuseSuspended(u User) error {
 	if !u.Suspended(s.Now()) {
 		return nil
 	}
-	return fault.Coded(fault.Forbidden, AccountSuspended,
-		"your account is suspended until "+u.SuspendedUntil.UTC().Format(time.RFC3339))
+	return Suspension{fault.Coded(fault.Forbidden, AccountSuspended,
+		"your account is suspended until "+u.SuspendedUntil.UTC().Format(time.RFC3339)), u.SuspendedUntil}
 }

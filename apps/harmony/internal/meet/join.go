@@ -2,6 +2,7 @@ package meet
 
 import (
 	"context"
+	"net/url"
 
 	"prompthub/apps/harmony/internal/account"
 	"prompthub/apps/harmony/internal/letters"
@@ -35,6 +36,9 @@ func (s *Service) Join(ctx context.Context, r Registration) error {
 		table.Prop{Name: "Language", Value: table.String(r.Language)},
 		table.Prop{Name: "EndsAt", Value: table.Time(s.Now().Add(account.JoinFor))},
 	)}
+	if r.Back != "" {
+		row.Props = append(row.Props, table.Prop{Name: "Back", Value: table.String(r.Back)})
+	}
 	if err := s.Insert(ctx, s.Tables.Mails, row); err != nil {
 		return err
 	}
@@ -66,8 +70,11 @@ func (s *Service) writeJoin(ctx context.Context, id string, may mayMail) (*mail.
 	s.sessions.Fill(secret[:])
 	err = s.mergeProps(ctx, s.Tables.Mails, key,
 		table.Props{{Name: "SecretHash", Value: table.String(session.Hash(secret[:]))}})
-	letter := letters.Join(row.Props.Get("Language").Str(), u.Email,
-		s.Site+joinPage+account.JoinForm.Format(account.IDBytes(id), secret))
+	link := s.Site + joinPage + account.JoinForm.Format(account.IDBytes(id), secret)
+	if back := row.Props.Get("Back").Str(); back != "" {
+		link += "&back=" + url.QueryEscape(back)
+	}
+	letter := letters.Join(row.Props.Get("Language").Str(), u.Email, link)
 	return &letter, err
 }
 

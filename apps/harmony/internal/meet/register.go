@@ -28,6 +28,7 @@ type Registration struct {
 	Email, Password, Name, BirthDate, Gender string
 	account.About
 	Language string // one of rules.Languages
+	Back     string // the page that they wanted before, if any: the link of the mail leads on there
 	By       Asker
 }
 

@@ -190,7 +190,7 @@ func OfEvent(event, title, author string, now time.Time) []Topic {
 	all := make([]Topic, 0, 2)
 	for _, one := range []struct{ name, visibility, title string }{
 		{"talk", Public, cut(title, maxTitle)},
-		{"attendees", AttendeesOnly, cut(title, maxTitle-len([]rune(forAttendees))) + forAttendees},
+		{"attendees", AttendeesOnly, cut(title, maxTitle-len([]rune(ForAttendees))) + ForAttendees},
 	} {
 		sum := sha256.Sum256([]byte("topic|" + one.name + "|" + event))
 		all = append(all, Topic{
@@ -202,8 +202,9 @@ func OfEvent(event, title, author string, now time.Time) []Topic {
 	return all
 }
 
-// forAttendees ends the title of the topic that attendees alone see.
-const forAttendees = " (для участников)"
+// ForAttendees ends the title of the topic that attendees alone see. Pages say it in the language of
+// the reader.
+const ForAttendees = " (для участников)"
 
 // cut returns the beginning of a text, of n UTF-16 units at most.
 func cut(s string, n int) string {

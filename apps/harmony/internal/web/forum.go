@@ -228,6 +228,14 @@ func (p page) MayDelete(author string) bool {
 // MayWrite reports whether the reader of a page may write in a topic.
 func (p page) MayWrite(t forum.View) bool { return !t.Locked || p.Me.Role.Staff() }
 
+// Called returns the title of a topic.
+func (w words) Called(title string) string {
+	if of, ok := strings.CutSuffix(title, topic.ForAttendees); ok {
+		return of + w.T("topic.attendees")
+	}
+	return title
+}
+
 // An about is a topic as lists show it.
 type about struct {
 	words

@@ -160,17 +160,43 @@ func (s *web) numbers(r *request) error {
 
 func (s *web) signUpPage(r *request) error {
 	if r.who != nil {
-		goOn(r, Prefix+"/me")
+		goOn(r, cmp.Or(s.wanted(r), Prefix+"/me"))
 		return nil
 	}
-	return s.render(r, http.StatusOK, page{Name: "sign-up", Title: "sign-up.title"})
+	return s.render(r, http.StatusOK, s.signUpForm(r))
+}
+
+// signUpForm is the form of a new account. Its body is the page that the person wanted.
+func (s *web) signUpForm(r *request) page {
+	return page{Name: "sign-up", Title: "sign-up.title", Body: s.wanted(r)}
+}
+
+// wanted returns the page that a person wanted before they signed up, as a link or a form says it;
+// "" for none.
+func (s *web) wanted(r *request) string {
+	back := s.site.Back(cmp.Or(r.form("back"), r.URL.Query().Get("back")))
+	if back == Prefix || len(back) > maxWanted {
+		return ""
+	}
+	return back
+}
+
+// maxWanted is how long the address of a wanted page may be: links in mails hold it.
+const maxWanted = 500
+
+// toward adds the wanted page to an address.
+func toward(address, wanted string) string {
+	if wanted == "" {
+		return address
+	}
+	return address + "&back=" + url.QueryEscape(wanted)
 }
 
 func (s *web) signUp(r *request) error {
 	registration := meet.Registration{
 		Email: r.form("email"), Password: r.form("password"), Name: r.form("name"),
 		BirthDate: r.form("birthDate"), Gender: r.form("gender"),
-		Language: r.lang, By: r.asker(),
+		Language: r.lang, By: r.asker(), Back: s.wanted(r),
 	}
 	var in meet.SignedIn
 	var err error
@@ -180,14 +206,14 @@ func (s *web) signUp(r *request) error {
 		in, err = s.Service.Register(r.Context(), registration)
 	}
 	if err != nil {
-		return s.refused(r, page{Name: "sign-up", Title: "sign-up.title"}, err)
+		return s.refused(r, s.signUpForm(r), err)
 	}
 	if s.Service.SendsMail() {
-		goOn(r, Prefix+"/sign-in?done=mail-join")
+		goOn(r, toward(Prefix+"/sign-in?done=mail-join", registration.Back))
 		return nil
 	}
 	r.keep(in)
-	goOn(r, Prefix+"/me?done=registered")
+	goOn(r, toward(Prefix+"/me?done=registered", registration.Back))
 	return nil
 }
 
@@ -259,7 +285,7 @@ var (
 
 // tokenPage shows a form with the token of a link.
 func (s *web) tokenPage(r *request, p page) error {
-	p.Form = url.Values{"token": {r.URL.Query().Get("token")}}
+	p.Form = url.Values{"token": {r.URL.Query().Get("token")}, "back": {s.wanted(r)}}
 	return s.render(r, http.StatusOK, p)
 }
 
@@ -278,7 +304,7 @@ func (s *web) confirm(r *request) error {
 		return s.refused(r, confirmPage, err)
 	}
 	r.keep(in)
-	goOn(r, Prefix+"/me?done=registered")
+	goOn(r, toward(Prefix+"/me?done=registered", s.wanted(r)))
 	return nil
 }
 
@@ -352,7 +378,11 @@ func (s *web) restore(r *request) error {
 type meBody struct {
 	Images []meet.Image
 	Cities []cities.City // by which the reader says where they are
+	Back   string        // the page that the reader wanted before they signed up
 }
+
+// ToEvent reports whether that is the page of an event.
+func (b meBody) ToEvent() bool { return strings.HasPrefix(b.Back, Prefix+"/events/") }
 
 func (s *web) mePage(r *request) error { return s.me(r, nil) }
 
@@ -362,7 +392,7 @@ func (s *web) me(r *request, refused error) error {
 	if err != nil {
 		return err
 	}
-	p := page{Name: "me", Title: "me.title", Body: meBody{me.Images.All, cities.All}}
+	p := page{Name: "me", Title: "me.title", Body: meBody{me.Images.All, cities.All, s.wanted(r)}}
 	form := url.Values{"name": {me.Name}, "gender": {me.Gender}}
 	for name, text := range me.Fields() {
 		form.Set(name, *text)
@@ -429,7 +459,7 @@ func (s *web) savedMe(r *request, err error) error {
 	if err != nil {
 		return s.me(r, err)
 	}
-	goOn(r, Prefix+"/me?done=saved")
+	goOn(r, toward(Prefix+"/me?done=saved", s.wanted(r)))
 	return nil
 }
 

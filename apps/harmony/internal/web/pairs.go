@@ -252,6 +252,16 @@ func (w words) Act(id, what, class string) act { return act{w, id, what, class, 
 // Deal returns a button for a card of the deck.
 func (w words) Deal(id, what, class string) act { return act{w, id, what, class, true} }
 
+// A sure is a button that asks once more before it does what cannot be taken back. Its words are
+// those of a key, and what that key has below it.
+type sure struct {
+	words
+	Action, Asks string
+}
+
+// Sure returns such a button for a template.
+func (w words) Sure(action, asks string) sure { return sure{w, action, asks} }
+
 // A signature is an author with the words of the page.
 type signature struct {
 	words

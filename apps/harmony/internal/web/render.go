@@ -66,6 +66,9 @@ func (f field) Hint() string {
 	if f.Field == "content" && f.Type == "textarea" { // of a topic
 		return f.T("hint.topicContent")
 	}
+	if f.Field == "gender" && f.Name == "sign-up" { // it speaks of changes
+		return ""
+	}
 	if f.Has("hint." + f.Field) {
 		return f.T("hint." + f.Field)
 	}

@@ -57,13 +57,34 @@ func (p page) Speaker(name string) string {
 // Shows reports whether a text of a snapshot is the address of a picture.
 func (page) Shows(name string) bool { return name == "imageUrl" || name == "profileImageUrl" }
 
+// A reported is the name of the member whom a report is about, if its form says it, and the page to
+// go back to.
+type reported struct{ Name, Back string }
+
 // reportForm shows the form of a report, with the target in fields that are not shown.
 func (s *web) reportForm(r *request, of url.Values, refused error) error {
 	form := url.Values{}
 	for _, name := range targets {
 		form.Set(name, of.Get(name))
 	}
-	return s.formPage(r, page{Name: "report", Title: "report.title"}, form, refused)
+	p, to := page{Name: "report", Title: "report.title"}, reported{}
+	if on := "report.on." + form.Get("kind"); p.Has(on) {
+		p.Title = on
+	}
+	switch id := form.Get("userId"); form.Get("kind") {
+	case "user", "image":
+		of, err := s.Service.Person(r.Context(), r.claim, id)
+		if err != nil {
+			return err
+		}
+		to = reported{of.Name, "/people/" + of.ID}
+	case "message":
+		to.Back = "/chats/" + form.Get("chatId")
+	case "topic", "reply":
+		to.Back = "/topics/" + form.Get("topicId")
+	}
+	p.Body = to
+	return s.formPage(r, p, form, refused)
 }
 
 func (s *web) reportList(r *request, refused error) error {

@@ -203,11 +203,22 @@ func (s *web) renew(r *request, refresh string) error {
 	return err
 }
 
+// An errorBody is what the page of an error shows besides its words.
+type errorBody struct {
+	ID    string    // of the request
+	Until time.Time // when a suspension ends, zero of any other error
+}
+
 // fail answers with an error. A guest is sent to sign in.
 func (s *web) fail(r *request, err error) {
 	s.site.Fail(r.w, r.Request, err, func(p *httpjson.Problem) error {
-		return s.render(r, p.Status,
-			page{Name: "error", Title: "error.title", Error: r.words().err(err), Body: p.RequestID})
+		b := errorBody{ID: p.RequestID}
+		shown := page{Name: "error", Title: "error.title", Error: r.words().err(err)}
+		if of := (meet.Suspension{}); errors.As(err, &of) {
+			b.Until, shown.Title = of.Until, "suspended.title"
+		}
+		shown.Body = b
+		return s.render(r, p.Status, shown)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +22,9 @@ import (
 var (
 	asked  = regexp.MustCompile(`\.T "([^"]+)"`)
 	fields = regexp.MustCompile(`\(field [.$] "([^"]+)" "([^"]+)" "[^"]*"((?: "[^"]+")*)\)`)
-	quoted = regexp.MustCompile(`"([^"]+)"`)
+	// confirmed finds the buttons that ask once more.
+	confirmed = regexp.MustCompile(`\.Sure \([^)]*\) "([^"]+)"`)
+	quoted    = regexp.MustCompile(`"([^"]+)"`)
 	// declared finds the codes of refusals.
 	declared = regexp.MustCompile(`fault\.Code += "([A-Z_]+)"`)
 )
@@ -45,6 +48,11 @@ func TestWords(t *testing.T) {
 		for _, m := range asked.FindAllStringSubmatch(string(b), -1) {
 			require.Contains(t, catalog, m[1], file)
 			n++
+		}
+		for _, m := range confirmed.FindAllStringSubmatch(string(b), -1) {
+			for _, part := range []string{"", ".sure", ".yes"} {
+				require.Contains(t, catalog, m[1]+part, file)
+			}
 		}
 		for _, m := range fields.FindAllStringSubmatch(string(b), -1) {
 			require.Contains(t, catalog, "field."+m[1], file)
@@ -108,6 +116,15 @@ func TestBack(t *testing.T) {
 	} {
 		require.Equal(t, want, build(Config{}).site.Back(address), address)
 	}
+}
+
+// TestCalled: the topic of those who attend an event says so in the language of its reader.
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	title := topic.OfEvent("e", "Lamps", "anna", time.Time{})[1].Title
+	require.Equal(t, "Lamps (для участников)", words{"ru"}.Called(title))
+	require.Equal(t, "Lamps (for those who attend)", words{"en"}.Called(title))
+	require.Equal(t, "Lamps", words{"en"}.Called("Lamps"))
 }
 
 // TestPrices: prices are written as people of each language write them.
