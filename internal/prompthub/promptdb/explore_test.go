@@ -67,7 +67,7 @@ func exploreAll(t *testing.T, n uint64, whole bool, begin func(*explorer)) {
 		return
 	}
 	if testing.Short() {
-		n /= 4
+		n /= 8
 	}
 	if s := os.Getenv("EXPLORE_SCHEDULES"); s != "" {
 		var err error
