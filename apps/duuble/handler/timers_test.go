@@ -65,7 +65,8 @@ func TestEveryTriggerHasAFunctionAndNoOther(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestVerifyWithoutTime: a run that has not the time to compare all rows says so, and does not fail.
+// TestVerifyWithoutTime: a run that has not the time to compare all rows says so, and does not
+// fail.
 func TestVerifyWithoutTime(t *testing.T) {
 	var log strings.Builder
 	verify := jobs(t, slog.New(slog.NewTextHandler(&log, nil)))["verify"]

@@ -37,10 +37,11 @@ type Static struct {
 
 // NewStatic returns the files of the folder static, which are served below a prefix. Edit changes a
 // file before, unless it is nil. A script imports those before it in the order of names, as
-// "./NAME", "./times.js", which writes times for readers, "./news.js", which writes numbers of news,
-// and "./share.js", by which links are sent and copied. So does a manifest its icons. Pages load "bar.css" for their top and their Bar, and
-// "talk.js", with "talk.css", for messages and forms that answer them. Scripts that change how a
-// page looks are loaded with blocking="render", as parts that were painted before them would move.
+// "./NAME", "./times.js", which writes times for readers, "./news.js", which writes numbers of
+// news, and "./share.js", by which links are sent and copied. So does a manifest its icons. Pages
+// load "bar.css" for their top and their Bar, and "talk.js", with "talk.css", for messages and
+// forms that answer them. Scripts that change how a page looks are loaded with blocking="render",
+// as parts that were painted before them would move.
 func NewStatic(prefix string, files fs.FS, edit func(name string, body []byte) []byte) *Static {
 	s := &Static{prefix, map[string]string{}, map[string]asset{}}
 	s.add(timesName, timesScript)

@@ -61,8 +61,8 @@ type ownFile struct {
 	Body        OwnData
 }
 
-// ownList returns the first page of a list of the caller. The lists say who is in them: to know of a
-// row that they do not show would tell a block from a deletion.
+// ownList returns the first page of a list of the caller. The lists say who is in them: to know of
+// a row that they do not show would tell a block from a deletion.
 func ownList(ctx context.Context, c meet.Claim,
 	list func(context.Context, meet.Claim, string, int) (meet.Page, error),
 ) ([]Toward, error) {
@@ -133,8 +133,9 @@ func (a *api) ownData() {
 }
 
 // ownChats returns chats of the caller with their messages, from a place on, and the place where
-// the next part goes on. A place is the position of a chat, and while its messages go on its id, the
-// other member and the message after which: a chat in which somebody writes meanwhile is elsewhere.
+// the next part goes on. A place is the position of a chat, and while its messages go on its id,
+// the other member and the message after which: a chat in which somebody writes meanwhile is
+// elsewhere.
 func (a *api) ownChats(ctx context.Context, c meet.Claim, place string) (all []OwnChat, next string, err error) {
 	all = []OwnChat{}
 	pages := 0

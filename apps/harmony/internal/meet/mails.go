@@ -123,8 +123,8 @@ func (s *Service) settleMail(ctx context.Context, in function.Invocation) error 
 // mayMail counts a mail to an address, and reports whether it may be sent.
 type mayMail func(to string) (bool, error)
 
-// writeMail returns the mail of a message; nil if there is none to be sent any more. It asks whether
-// a mail may be sent before it writes anything for it: strangers ask for mails.
+// writeMail returns the mail of a message; nil if there is none to be sent any more. It asks
+// whether a mail may be sent before it writes anything for it: strangers ask for mails.
 func (s *Service) writeMail(ctx context.Context, m mailing, may mayMail) (*mail.Message, error) {
 	switch m.Kind {
 	case mailJoin:

@@ -202,8 +202,8 @@ func OfEvent(event, title, author string, now time.Time) []Topic {
 	return all
 }
 
-// ForAttendees ends the title of the topic that attendees alone see. Pages say it in the language of
-// the reader.
+// ForAttendees ends the title of the topic that attendees alone see. Pages say it in the language
+// of the reader.
 const ForAttendees = " (для участников)"
 
 // cut returns the beginning of a text, of n UTF-16 units at most.

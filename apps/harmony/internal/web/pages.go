@@ -316,8 +316,8 @@ func (s *web) confirmEmail(r *request) error {
 	return nil
 }
 
-// unsubscribe ends the mails of news of a member. A mail program sends the token in the address, and
-// may be led nowhere else.
+// unsubscribe ends the mails of news of a member. A mail program sends the token in the address,
+// and may be led nowhere else.
 func (s *web) unsubscribe(r *request) error {
 	if err := s.Service.StopNews(r.Context(), cmp.Or(r.form("token"), r.URL.Query().Get("token"))); err != nil {
 		return s.refused(r, unsubscribePage, err)
