@@ -12,8 +12,8 @@ type Ref struct {
 }
 
 // A Repository is what one request sees: one state, in which nothing changes until it is answered.
-// It has exactly the commits that the reader may have now. Whatever else is wanted is unknown to
-// it, also if it was there before.
+// It has exactly the commits that the reader may have now. All other ids are unknown to it, also
+// ids of before.
 type Repository interface {
 	// Head returns the name of the ref that HEAD stands for. If there is no such ref, the repository
 	// is empty, or looks so to a client that asks for nothing else.

@@ -592,8 +592,8 @@ func TestModerationInBrowser(t *testing.T) {
 }
 
 // TestPicturesInBrowser: people give themselves a face, post a picture, and answer with pictures,
-// on phones and on a desk, with script and without; a guest sees those that everybody sees, and a
-// manager those that were reported.
+// on phones and on a desk, with script and without; a guest sees the public pictures, and a manager
+// the reported ones.
 func TestPicturesInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a browser")

@@ -129,9 +129,8 @@ func (d *duuble) verify(ctx context.Context, found func(any), progress func(int)
 // anID finds the id of the thing that a difference or a message is of.
 var anID = regexp.MustCompile(`[0-9A-Za-z-]{26,36}`)
 
-// waiting returns the ids of things of which work is still to be done: those that messages of
-// queues or rows that are due name, with the authors of such posts and the voters of whom their
-// lists were not told yet.
+// waiting returns the ids of things that wait for work: messages of queues and due rows name them,
+// with the authors of such posts and the voters of whom their lists were not told yet.
 func (d *duuble) waiting(ctx context.Context) (map[string]bool, error) {
 	ids := map[string]bool{}
 	note := func(text string) {
@@ -182,8 +181,8 @@ func (d *duuble) waiting(ctx context.Context) (map[string]bool, error) {
 	return ids, nil
 }
 
-// verifyNow is the work of a timer. A store that is too large for one run is no fault, of which an
-// alert would tell each night.
+// verifyNow is the work of a timer. A store that is too large for one run is no fault: an alert
+// each night would help no operator.
 func (d *duuble) verifyNow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rowstore.JobEnds)
 	defer cancel()

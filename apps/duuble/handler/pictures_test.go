@@ -14,9 +14,9 @@ import (
 	"prompthub/internal/host/command"
 )
 
-// TestManyPictures: a backup that is written while people send pictures has those that were there
-// before, 100 of them, or with BACKUP_DEEP 1,000; restored elsewhere each is as it was, and verify
-// finds no difference. The account of a person is erased with its pictures.
+// TestManyPictures: a backup that is written while people send pictures has the pictures that were
+// there before, 100 of them, or with BACKUP_DEEP 1,000; restored elsewhere each is as it was, and
+// verify finds no difference. The account of a person is erased with its pictures.
 func TestManyPictures(t *testing.T) {
 	each := 25
 	if os.Getenv("BACKUP_DEEP") != "" {
@@ -98,7 +98,7 @@ func TestManyPictures(t *testing.T) {
 	}
 }
 
-// TestLostFile: verify tells of a picture whose file is gone, also of one that was sent just now.
+// TestLostFile: verify tells of a picture without its file, also of a new one.
 func TestLostFile(t *testing.T) {
 	data := t.TempDir()
 	url, stop := local(t, data)

@@ -41,7 +41,8 @@ func (v visitor) sends(page, leads string, fields ...string) {
 	require.Equal(v.t, leads, strings.TrimPrefix(resp.Request.URL.String(), v.at))
 }
 
-// followed opens the link of a mail, whose page must be there, and returns its token.
+// followed opens the link of a mail, requires that there is a page, and returns the token of the
+// link.
 func (v visitor) followed(text string) (page, token string) {
 	v.t.Helper()
 	link := regexp.MustCompile(`https://harmony\.example(/app/[^\s]+)`).FindStringSubmatch(text)

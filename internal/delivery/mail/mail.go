@@ -24,7 +24,7 @@ type Message struct {
 	Unsubscribe string
 }
 
-// headers are those of a mail that can be ended by one press in a mail program.
+// headers returns the headers by which one press in a mail program ends such mails.
 func (m Message) headers() map[string]string {
 	if m.Unsubscribe == "" {
 		return nil

@@ -32,8 +32,8 @@ type Markdown struct {
 	rel     string
 }
 
-// New returns what shows texts on a page whose first heading in a text has a level, and whose links
-// in it have words in their rel besides nofollow and noreferrer, "" for none.
+// New returns a Markdown: heading is the level of the first heading of a text, and rel has words
+// for the rel of links besides nofollow and noreferrer, "" for none.
 func New(heading int, rel string) *Markdown {
 	p := parser.NewParser(
 		parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
@@ -188,8 +188,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// tables shows tables, but only those whose rows have about as many cells as are written: every row
-// is as wide as the first, so one wide row and many short ones would be a table of their product.
+// tables shows a table only if about as many cells are written as its rows have: every row is as
+// wide as the first, so one wide row and many short ones would be a table of their product.
 type tables struct{}
 
 // Extend adds tables to a converter.
@@ -202,7 +202,7 @@ func (tables) Extend(m goldmark.Markdown) {
 		extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500)))
 }
 
-// slack is how many cells a small table may have beyond those that are written.
+// slack is how many cells a small table may have beyond the written ones.
 const slack = 64
 
 type evenTable struct{ parser.ParagraphTransformer }
@@ -220,8 +220,8 @@ func (t evenTable) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 	}
 }
 
-// An outline fits the headings of a text under those of the page, without gaps, and turns images
-// into links: a page loads nothing from elsewhere.
+// An outline fits the headings of a text under the headings of the page, without gaps, and turns
+// images into links: a page loads nothing from elsewhere.
 type outline struct{ first int }
 
 // Transform changes the document in place.

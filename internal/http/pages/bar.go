@@ -19,7 +19,7 @@ var barLooks []byte
 // A Bar leads to the places of an application. On a phone it is at the lower edge of the screen,
 // under the thumb, and elsewhere in the row above the page. The template "bar" writes it.
 type Bar struct {
-	Label  string // its name for those who do not see it
+	Label  string // its name for a reader who does not see it
 	News   string // the address that answers newsScript, "" for a reader without news
 	Live   bool   // newsScript asks for changes all the time
 	Places []Place
@@ -56,7 +56,7 @@ const (
 	IconMore   = "M4 6h16M4 12h16M4 18h16"
 )
 
-// icons are those that templates ask for by their names.
+// icons has the icons that templates ask for by their names.
 var icons = map[string]string{"back": "M15 4l-8 8 8 8", "send": "M4 4l17 8-17 8 3-8zM7 12h8"}
 
 // At says in a bar where the reader is: on the page of a place, or on one below it. All pages are

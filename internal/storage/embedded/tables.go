@@ -187,8 +187,8 @@ func (s *snapshot) view(ctx context.Context, read func(*bbolt.Tx) error) error {
 	return read(s.tx)
 }
 
-// List returns a page of a range. Its token is the last place that was read, whose row may be gone
-// by the time the token is used.
+// List returns a page of a range. Its token is the last place that was read. The row of that place
+// may be gone by the time the token is used.
 func (t *Tables) List(ctx context.Context, name string, r table.Range, limit int, next string) (table.Page, error) {
 	return t.listIn(ctx, t.s.view, name, r, limit, next)
 }
@@ -262,8 +262,8 @@ func (s *Store) list(ctx context.Context, tx *bbolt.Tx, name string, r table.Ran
 
 const tokenVersion = 1
 
-// token returns the token of the page that goes on here: the last place, from which the damaged
-// rows after it, whose keys may lead anywhere, are counted.
+// token returns the token of the page that goes on here: the last place, and the number of damaged
+// rows after it, as their keys may lead anywhere.
 func (w *walk) token() string {
 	at := binary.AppendUvarint([]byte{tokenVersion}, w.passed)
 	return base64.RawURLEncoding.EncodeToString(append(at, w.last...))
@@ -322,7 +322,7 @@ type walk struct {
 	start  []byte // where to begin
 	begun  bool
 	last   []byte // the last place that was read, nil before it
-	passed uint64 // damaged rows since, whose keys are no places
+	passed uint64 // damaged rows since: their keys are no places
 	stray  bool   // the key that next returned is out of order
 	sought []byte // by seek, the furthest place: a stray may lead back from there
 	plain  []byte // the key of a row, until the next is looked at

@@ -120,7 +120,7 @@ func (b Browser) Visit(t testing.TB, base string, v Variant) *Tab {
 }
 
 // Installable requires that the browser can install the application of a page: it takes the
-// manifest, whose icons are as large as it says, one of them for a mask.
+// manifest, and the icons are as large as the manifest says, one of them for a mask.
 func Installable(p *Tab) {
 	p.T.Helper()
 	got, err := chromedp.Call(p.Context, page.GetAppManifest, page.GetAppManifestParams{})

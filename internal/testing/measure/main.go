@@ -44,7 +44,7 @@ type measurement struct {
 	lines, testLines      int
 	unexported, bareWords int
 	functions             []function
-	wide                  []string // lines that could end sooner, as file:line, those of tests too
+	wide                  []string // lines that could end sooner, as file:line, also in tests
 	comments, vague       int      // lines of comments, and words in them that point at no noun
 	copies                []pair
 }

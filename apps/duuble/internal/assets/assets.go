@@ -476,7 +476,7 @@ func (s *Service) File(ctx context.Context, a *Asset, small bool) (blob.Blob, er
 }
 
 // Copy makes a copy of an asset for a report, and returns its id, "" if there is nothing to copy.
-// It is of the same owner, with whose account it goes.
+// The copy has the same owner, and goes with the account of the owner.
 func (s *Service) Copy(ctx context.Context, id, thing string) (string, error) {
 	if id == "" {
 		return "", nil

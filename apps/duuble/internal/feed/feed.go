@@ -8,8 +8,8 @@
 // the activity into the homes of an audience, some people a message, so that each message ends
 // soon. Rows have names that follow from the activity: to write them again changes nothing.
 //
-// Of the followers of a person those who followed last get what the person does. The homes of all
-// others read it from the list of the person: a Reader reads both as one list.
+// The last followers of a person get the activities of the person. The homes of all other followers
+// read them from the list of the person: a Reader reads both as one list.
 //
 // A row of a home only suggests. Package posts looks at each post, each thing and each reason to
 // show it, at the time of reading. Rows go when they are older than Keep.
@@ -383,7 +383,7 @@ func (r *Reader) Add(actors []string) {
 	}
 }
 
-// Fill reads up to limit rows of each list of which none is left.
+// Fill reads up to limit rows of each list that is used up.
 func (r *Reader) Fill(ctx context.Context, limit int) error {
 	return rowstore.Each(ctx, len(r.parts), rowstore.MaxParallel, func(ctx context.Context, i int) error {
 		p := r.parts[i]
@@ -455,9 +455,9 @@ func (s *Service) Erase(ctx context.Context, user string) error {
 	return nil
 }
 
-// VerifyRows reports activities and notifications that name people of whom there is no account, or
-// are theirs: exists tells. It leaves out those that Sweep removes within soon: a person who has
-// left may have done something then that was told a moment later, and is kept from that moment on.
+// VerifyRows reports activities and notifications that name people without an account, or are
+// theirs: exists tells. It leaves out rows that Sweep removes within soon: a person who has left
+// may have done something then that was told a moment later, and is kept from that moment on.
 func (s *Service) VerifyRows(ctx context.Context, exists func(context.Context, string) (bool, error),
 	report func(string),
 ) (rows int, err error) {
@@ -547,7 +547,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 }
 
 // keepPlace notes how far a sweep is, and before which time one has removed activities: Keep may
-// have been shorter in the sweep before, of which is row.
+// have been shorter in the sweep before, which wrote row.
 func (s *Service) keepPlace(ctx context.Context, at string, row *table.Row) error {
 	until := s.Now().Add(-s.Keep)
 	if row != nil && row.Props.Get(sweptUntil).Time().After(until) {

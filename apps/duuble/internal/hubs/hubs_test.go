@@ -350,7 +350,7 @@ func TestExpiredInvitations(t *testing.T) {
 		}
 	}
 	var want, open []string
-	for i := range 7 { // of which the timer ends every other one
+	for i := range 7 { // the timer ends every other one
 		lasts := time.Minute
 		if i%2 == 1 {
 			lasts = time.Hour

@@ -324,8 +324,8 @@ func (s *Service) Invitations(ctx context.Context, c people.Claim, hub, status, 
 	return Page[Invitation]{items, next}, err
 }
 
-// listByStatus reads rows of the invitations of a hub with a status. One that is over is among
-// those that have expired, also if Expire was not there yet.
+// listByStatus reads rows of the invitations of a hub with a status. An invitation that is over has
+// the status expired, also before Expire came to it.
 func (s *Service) listByStatus(ctx context.Context, hub, status, after string, limit int,
 	wanted func(table.Row) bool,
 ) (rows []table.Row, next string, err error) {

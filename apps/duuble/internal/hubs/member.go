@@ -369,8 +369,8 @@ func (s *Service) Mine(ctx context.Context, c people.Claim, after string, limit 
 	return page, err
 }
 
-// orderOf returns where a hub is among those of a person: by the time when somebody last posted,
-// shared or wrote there, or made it. Also something that is gone meanwhile counts.
+// orderOf returns the place of a hub in the list of the hubs of a person: by the time of the last
+// post, share or message there, or of its making. A deleted one counts, too.
 func (s *Service) orderOf(ctx context.Context, hub string) (string, error) {
 	first := []string{rowstore.Descending(schema.TimeOf(hub)), "", ""}
 	of := []func(string) lists.List{s.Acts.Posts, s.Acts.Discussions}

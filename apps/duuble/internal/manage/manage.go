@@ -21,7 +21,7 @@ type Config struct {
 	Entropy io.Reader
 	People  *people.Service
 	Look    func(ctx context.Context, c people.Claim, t Target) (Copy, error) // an error unless the caller may see it
-	// Remove deletes it; of a person or a hub the picture of which a copy is the asset copied.
+	// Remove deletes it. Of a person or a hub it deletes a picture: the asset copied is a copy of it.
 	Remove func(ctx context.Context, c people.Claim, t Target, copied string) error
 }
 

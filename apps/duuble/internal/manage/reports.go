@@ -79,8 +79,7 @@ const (
 	AMessage = "message"
 )
 
-// Reported is the kind of a thing that is a report, in the name of a thing whose picture an asset
-// is.
+// Reported is the kind of a report, in the name by which an asset knows the thing that shows it.
 const Reported = "report"
 
 // pictureOf names the report whose picture an asset is.

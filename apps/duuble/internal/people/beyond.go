@@ -10,11 +10,12 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// What a person does is written into the homes of those who followed last, as many as package feed
-// says. All others read it from the list of the person. So that a home knows of whom, each of these
-// follows is marked, once, when a job of the person first stops before it. The row `fans` of the
-// person says how far: the follows from before an instant are marked (`marked`), or will be by a
-// job that has begun (`begun`). Instants are {inv}, as in frd|, and name no one.
+// An activity of a person is written into the homes of the last followers, as many as package feed
+// says. The homes of all other followers read it from the list of the person. A home must know
+// whose lists it reads, so each of these follows is marked, once, when a job of the person first
+// stops before it. The row `fans` of the person says how far: the follows from before an instant
+// are marked (`marked`), or will be by a job that has begun (`begun`). Instants are {inv}, as in
+// frd|, and name no one.
 //
 // A follow that comes back has its old place. It may come while a job marks. So the job writes
 // `begun` before it reads the list, and a follow reads `begun` after it was listed: one of the two
@@ -36,9 +37,9 @@ func instantOf(position string) string {
 	return at
 }
 
-// MarkFans marks followers of a person after a position, of those that were read, and reports
-// whether there may be more to mark after them. isLast says that no more are listed. It is called
-// with none before the first are read.
+// MarkFans marks the followers of a person that were read, after a position, and reports whether
+// there may be more to mark after them. isLast says that no more are listed. It is called with none
+// before the first are read.
 func (s *Service) MarkFans(ctx context.Context, user, after string, rows []table.Row,
 	isLast bool,
 ) (more bool, err error) {
@@ -113,8 +114,8 @@ func (s *Service) catchUp(ctx context.Context, x *tie) error {
 	return s.markBeyond(ctx, x.from, x.to)
 }
 
-// Beyond returns up to most people whose activities the home of a person has to read from their
-// lists: those that the person began to follow last.
+// Beyond returns up to most people: the home of a person must read their activities from their
+// lists. The person followed them last.
 func (s *Service) Beyond(ctx context.Context, user string, most int) (ids []string, err error) {
 	rows, _, err := s.Budget().Rows(ctx, s.Tables.Users, table.Prefix(schema.User(user), beyondRows), most)
 	for _, row := range rows {

@@ -20,7 +20,7 @@ import (
 //
 //	fo|{other}, fod|{inv}|{other}    the people that the person follows, and the same by the time of the first follow
 //	bl|{other}, br|{other}           the people that the person blocks, and those that block the person
-//	fb|{inv}|{other}                 those of them whose homes' jobs stop before the person, as beyond.go says
+//	fb|{inv}|{other}                 followed people whose jobs stop before the home of the person, as beyond.go says
 //	fr|{other}, frd|{inv}|{other}    who follows the person: mirrors of fo| there
 //	c|00                             how many of each, in the same batch
 //

@@ -37,8 +37,8 @@ func (s *Service) deletedRows() due.Rows {
 	return due.Rows{Store: s.Store, Table: s.Tables.Admin, Prefix: "due|purge|"}
 }
 
-// withdrawn is the property of a post that its author had deleted before those who manage the
-// service did. When they take that back, it is deleted by its author as before.
+// withdrawn is the property of a post that its author deleted before a manager did. When the
+// manager takes the deletion back, the post is deleted by its author as before.
 const withdrawn = "withdrawn"
 
 func (p *Post) isLive() bool { return p != nil && p.deletedAt.IsZero() }
@@ -84,9 +84,9 @@ func (s *Service) Restore(ctx context.Context, c people.Claim, id string) (Card,
 	return cards[0], nil
 }
 
-// turnPost deletes a post of the caller, or brings it back. A caller who manages the service does
-// it with posts of anybody, also with those that their authors have deleted, and brings back those
-// alone that such a caller has deleted.
+// turnPost deletes a post of the caller, or brings it back. A manager does it with posts of
+// anybody, also with posts that their authors have deleted, and brings back only posts that a
+// manager has deleted.
 func (s *Service) turnPost(ctx context.Context, c people.Claim, id string, live, manages bool) (people.User, error) {
 	var there *Post
 	var p seen
@@ -255,7 +255,7 @@ func (s *Service) Purge(ctx context.Context) error {
 			if err := s.feed.Forget(ctx, u.ID); err != nil {
 				return err
 			}
-			if u.Erased { // of others those of late are gone for long
+			if u.Erased { // of others, the latest activities are gone for long
 				if err := s.feed.Erase(ctx, u.ID); err != nil {
 					return err
 				}

@@ -22,7 +22,8 @@ import (
 
 const deletedOfUser = "pd|"
 
-// authorOf, in a row that says when a post is due, is whose list of deleted posts names it.
+// authorOf, in the due row of a post, is the author: the list of deleted posts of that person names
+// the post.
 const authorOf = "author_id"
 
 func deletedKey(author string, at time.Time, id string) table.Key {
@@ -39,8 +40,8 @@ func (s *Service) addDeleted(ctx context.Context, author string, at time.Time, i
 	return s.Upsert(ctx, s.Tables.Users, table.Row{Key: deletedKey(author, at, id)})
 }
 
-// unlistDeleted removes the row by which an author finds a deleted post, whose row says that it is
-// due.
+// unlistDeleted removes the row by which an author finds a deleted post. row is the due row of the
+// post.
 func (s *Service) unlistDeleted(ctx context.Context, row table.Row) error {
 	author := row.Props.Get(authorOf).Str()
 	if author == "" {
@@ -56,8 +57,7 @@ type DeletedPost struct {
 	GoneAt    time.Time // from when on nothing brings it back
 }
 
-// Deleted returns posts that the caller has deleted and can bring back, those that were deleted
-// last first.
+// Deleted returns posts that the caller has deleted and can bring back, the last deletion first.
 func (s *Service) Deleted(ctx context.Context, c people.Claim, after string,
 	limit int,
 ) (all []DeletedPost, next string, err error) {

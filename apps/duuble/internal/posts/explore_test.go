@@ -751,7 +751,7 @@ func (x *explorer) place(ctx context.Context, what string, s *posts.Service, hub
 		x.is(what, "Posts", key, func(p table.Props) bool { return p == nil || isOut(p) == out }))
 }
 
-// isOut reports whether the target of a post is a hub out of which an admin took it.
+// isOut reports whether an admin took a post out of the hub of a target.
 func isOut(target table.Props) bool { return !target.Get("taken_at").Time().IsZero() }
 
 // picture returns an upload of a picture of a person, or of none: the same of each request with a

@@ -173,8 +173,8 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestBeyond: the homes of followers beyond those who followed last have what the others have, also
-// after a follow that was not there meanwhile comes back, and while one of them is not to see it.
+// TestBeyond: the homes of followers beyond MaxFans have the same posts as the homes of the others,
+// also after a follow ended and began again, and while a post is hidden from one of them.
 func TestBeyond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -230,8 +230,8 @@ func TestBeyond(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestBeyondIsBounded: a home reads the lists of MaxBeyond people, those that its reader followed
-// last, however many have many followers.
+// TestBeyondIsBounded: a home reads the lists of MaxBeyond people, the last that its reader
+// followed, however many of them have many followers.
 func TestBeyondIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

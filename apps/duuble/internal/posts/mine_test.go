@@ -79,8 +79,8 @@ func (w *world) deleted(c people.Claim) (all []string) {
 	}
 }
 
-// TestDeletedPosts: a person finds the posts that the person has deleted and can bring back, those
-// deleted last first, and no one finds those of others.
+// TestDeletedPosts: a person finds the posts that the person has deleted and can bring back, the
+// last deletion first, and no posts of others.
 func TestDeletedPosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -316,8 +316,9 @@ func TestTakenOut(t *testing.T) {
 	require.Empty(t, x.differences())
 }
 
-// crashes calls run with a hub and another process, to one of whose calls an accident happens,
-// until there is no such call, after least at the earliest.
+// crashes calls run with a hub and another process. An accident happens to one call of that
+// process, to the next call in the next run, until there is no such call, after least at the
+// earliest.
 func crashes(t *testing.T, least int, run func(x *tea, over *posts.Service, what string)) {
 	t.Helper()
 	for n := 1; ; n++ {

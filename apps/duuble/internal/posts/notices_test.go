@@ -205,7 +205,7 @@ func TestMutes(t *testing.T) {
 	require.Empty(t, w.differences())
 }
 
-// TestNewsOfTwoHubs: news of a post in two hubs name one of which the reader is a member.
+// TestNewsOfTwoHubs: news of a post in two hubs name the hub that has the reader as a member.
 func TestNewsOfTwoHubs(t *testing.T) {
 	t.Parallel()
 	for left := range 2 {

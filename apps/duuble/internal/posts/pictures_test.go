@@ -413,7 +413,7 @@ func TestWhoSeesPictures(t *testing.T) {
 
 // TestCrashesOfPictures: after any accident to any call of an upload, of naming a picture in each
 // kind of thing, and of a deletion, sent again, all is as if it had been sent once; a week later
-// the files are those of things that are there.
+// each file belongs to a thing that is there.
 func TestCrashesOfPictures(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(w *world, s *posts.Service, shown *pictures.Service, c crashing) error{

@@ -510,7 +510,7 @@ func TestVerifyAfterShorterKeep(t *testing.T) {
 }
 
 // TestEraseOfWriter: an account is erased while the job of its post writes into homes: verify names
-// those that are left, and the purge that comes next removes them.
+// the rows that are left, and the next purge removes them.
 func TestEraseOfWriter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

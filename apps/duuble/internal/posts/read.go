@@ -163,7 +163,7 @@ func (s *Service) cardsOf(ctx context.Context, viewer string, posts []seen) ([]C
 	return cards, err
 }
 
-// cardsAnd is cardsOf, which reads others at the same time, but for those who are hidden from the
+// cardsAnd is cardsOf, and reads others at the same time, without people who are hidden from the
 // viewer.
 func (s *Service) cardsAnd(ctx context.Context, viewer string, posts []seen,
 	others ...string,
@@ -400,8 +400,8 @@ func (s *Service) PictureOf(ctx context.Context, thing string) (string, error) {
 	return "", nil
 }
 
-// removeReported deletes what is reported, for those who manage the service: of a person or a hub
-// the picture that was there then, of which a copy is the picture of the report.
+// removeReported deletes a reported thing for a manager. Of a person or a hub it deletes the
+// reported picture: copied, the picture of the report, is a copy of it.
 func (s *Service) removeReported(ctx context.Context, c people.Claim, t manage.Target, copied string) error {
 	post, id, _ := strings.Cut(t.ID, "|")
 	switch t.Kind {

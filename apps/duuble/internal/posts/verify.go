@@ -161,7 +161,7 @@ func (s *Service) VerifyRows(ctx context.Context, report func(string)) (rows int
 					report(fmt.Sprintf("post %s: it was deleted, and no row says when it is due to be removed", id))
 				}
 			}
-			// An older program has listed none of those that it deleted.
+			// An older program deleted posts and listed none of them.
 			if isListed := isDue != nil && isDue.Props.Get(authorOf).Str() != ""; unread == nil &&
 				isListed && (!p.removed || p.withdrawn) && !s.isGone(p) {
 				unread = there(s.Tables.Users, deletedKey(p.AuthorID, p.deletedAt, id),

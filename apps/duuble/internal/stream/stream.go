@@ -95,8 +95,8 @@ func (s *Service) endFirst(is func(*place) bool) {
 // A Stream is one that is open. Its caller must call Write, which ends it.
 type Stream struct {
 	*Service
-	// Rests says that it looks once, and that a browser asks again after restFor: so a page of which
-	// no one takes notice keeps no instance up.
+	// Rests says that it looks once, and that a browser asks again after restFor: so a page without a
+	// reader keeps no instance up.
 	Rests  bool
 	ctx    context.Context
 	leave  func()

@@ -58,15 +58,15 @@ func (s *web) cardsOf(r *request, cards []posts.Card) (all []cardBody) {
 // MayVote reports whether the reader, or a guest after signing in, may vote.
 func (c cardBody) MayVote() bool { return c.Slider != nil && !c.Voted && !c.End.Ended }
 
-// Shows reports whether the result is shown: on the page of the post, and in lists to those who
-// have nothing to decide any more.
+// Shows reports whether the result is shown: on the page of the post, and in lists to a reader who
+// cannot vote any more.
 func (c cardBody) Shows() bool { return c.Result.Counted > 0 && (c.Back == "" || !c.MayVote()) }
 
 // ByAuthor reports whether the post is in a home because its author wrote it.
 func (c cardBody) ByAuthor() bool { return c.Activity == nil || c.Actor.ID == c.Author.ID }
 
-// names are those of the positions. An end without words of the author is No or Yes, or the
-// opposite of the other one.
+// names returns the names of the positions. An end that the author has not named is No or Yes, or
+// the opposite of the other end.
 func names(s posts.Slider) [5]string {
 	left, right := s.LeftLabel, s.RightLabel
 	switch {

@@ -29,7 +29,7 @@ func happened(n posts.Notification) string {
 	if kind.OfHub || kind.InHub {
 		words += " " + cmp.Or(n.HubName, "a hub")
 	}
-	switch { // whose words the title is
+	switch { // who wrote the title
 	case n.Title == "":
 	case n.Type == notices.PostCommented:
 		words += " on"

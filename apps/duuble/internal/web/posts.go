@@ -327,7 +327,7 @@ type deletedBody struct {
 	More  string
 }
 
-// A deletedPost is one of them, by its question or whose it is.
+// A deletedPost is a post with its name: the question, or the author.
 type deletedPost struct {
 	posts.DeletedPost
 	Name string

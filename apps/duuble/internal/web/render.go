@@ -88,7 +88,7 @@ func (f field) Value() string { return f.Form.Get(f.Field) }
 // Wrong returns why the field was refused.
 func (f field) Wrong() string { return f.Errors[f.Field] }
 
-// parts are those of a post, by how the names of their fields begin.
+// parts are the parts of a post, each as the beginnings of the names of its fields.
 var parts = [][]string{{"slider."}, {"thoughtText"}, {"article.", "picture"}}
 
 // partOf returns the attributes of a part of the form for a post. It shows one at a time: the

@@ -186,7 +186,7 @@ type (
 		RegisteredAt  string `json:"registeredAt" format:"date-time" doc:"Since when the caller has it" example:"2026-11-01T12:00:00.000Z"`
 		AttendeeCount int    `json:"attendeeCount" doc:"How many members attend" example:"12"`
 	}
-	// Wait is the caller's place among those who wait at an event.
+	// Wait is the caller's place on the waiting list of an event.
 	Wait struct {
 		EventID      string `json:"eventId" format:"uuid" doc:"The id of the event" example:"7c1d2e3f-4051-4263-8475-96a7b8c9dae0"`
 		WaitingSince string `json:"waitingSince" format:"date-time" doc:"Since when the caller waits" example:"2026-11-01T12:00:00.000Z"`

@@ -32,7 +32,7 @@ var (
 	unknownMove = account.MoveForm.Format(make([]byte, account.MoveForm.IDBytes), [32]byte{})
 )
 
-// A postman keeps what is sent.
+// A postman keeps the mails that are sent.
 type postman struct {
 	mu    sync.Mutex
 	all   []mail.Message

@@ -36,8 +36,8 @@ func (w *world) news(p *postman) map[string]string {
 	return texts
 }
 
-// TestEventsByMail: those who attend an event hear by mail that it is cancelled, or is elsewhere or
-// at another time, by its clocks and as it is then. No other change is told, and no one else hears.
+// TestEventsByMail: attendees of an event hear by mail that it is cancelled, or is elsewhere or at
+// another time, by its clocks and as it is then. No other change is told, and no one else hears.
 func TestEventsByMail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -43,7 +43,7 @@ type OwnChat struct {
 	Messages []Message `json:"messages" nullable:"false" doc:"The newest first"`
 }
 
-// OwnData is what is kept of a member.
+// OwnData is the data of a member that the service keeps.
 type OwnData struct {
 	Account    Me           `json:"account" doc:"The account and the profile"`
 	Settings   Settings     `json:"settings" doc:"What the member looks for and shows"`

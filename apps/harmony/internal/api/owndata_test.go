@@ -13,8 +13,8 @@ import (
 	"prompthub/internal/http/openapi/openapitest"
 )
 
-// TestOwnData: a member gets what is kept of them, each message of their chats once over all parts,
-// without secrets and without what others keep to themselves, once an hour. A guest gets nothing.
+// TestOwnData: a member gets the own data, each message of their chats once over all parts, without
+// secrets and without what others keep to themselves, once an hour. A guest gets nothing.
 func TestOwnData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

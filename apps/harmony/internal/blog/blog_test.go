@@ -43,7 +43,7 @@ func draft(title string) blog.Draft {
 // titles returns the titles that everybody sees.
 func (w *world) titles() (all []string) { return w.titlesOf("") }
 
-// titlesOf returns those of a tag, read two at a time.
+// titlesOf returns the titles of the posts with a tag, read two at a time.
 func (w *world) titlesOf(tag string) (all []string) {
 	w.T.Helper()
 	for after, more := "", true; more; more = after != "" {
@@ -113,7 +113,7 @@ func TestPosts(t *testing.T) {
 	require.Len(t, all, 7)
 	require.IsIncreasing(t, all)
 
-	// Those of a tag, in any case, also of one that no key could hold.
+	// A tag in any case of its letters, also a tag that no key could hold.
 	require.Equal(t, w.titles(), w.titlesOf(" ALBUM"))
 	require.Empty(t, w.titlesOf("tour"))
 	tagged := draft("Tagged")

@@ -72,8 +72,8 @@ func (s *Service) SendImage(ctx context.Context, c meet.Claim, id string, file [
 	return m, created, err
 }
 
-// SentPicture returns a file of a picture of a chat to those who take part, while the member who
-// sent it is neither hidden from them nor gone, and to staff once it was reported.
+// SentPicture returns a file of a picture of a chat to its participants, while the member who sent
+// it is neither hidden from them nor gone, and to staff once it was reported.
 func (s *Service) SentPicture(ctx context.Context, c meet.Claim, id, file string) (blob.Blob, error) {
 	image, small := account.CutImage(file)
 	if c.UserID == "" || !meet.IsID(id) || !meet.IsID(image) {

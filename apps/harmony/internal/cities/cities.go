@@ -33,7 +33,7 @@ func (c City) Name(language string) string {
 //go:embed cities.csv
 var list string
 
-// All are the cities, those of Russia first, the largest first.
+// All are the cities: in Russia, then elsewhere, the largest first.
 var All = parse(list)
 
 func parse(text string) (all []City) {

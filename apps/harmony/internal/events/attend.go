@@ -182,8 +182,8 @@ func (s *Service) readStanding(ctx context.Context, st *Standing, id, user strin
 	return s.readWait(ctx, st, user)
 }
 
-// countOp writes the numbers of attendees and of those who wait of an event that no other writer
-// has changed.
+// countOp writes the numbers of attendees and of waiters of an event, if no other writer has
+// changed it.
 func (e Event) countOp() table.Op {
 	counts := table.Props{{Name: "Attendees", Value: table.Int32(int32(e.Attendees))}}
 	if e.queued > 0 { // some wait, or did
@@ -283,7 +283,8 @@ func (s *Service) readPlace(ctx context.Context, c meet.Claim, id, user string) 
 	return st, err
 }
 
-// giveUp gives the place of a member back, of which st was read, or has them wait for none.
+// giveUp gives the place of a member back, or takes the member from the waiting list. st is the
+// standing of the member.
 func (s *Service) giveUp(ctx context.Context, st Standing, id, user string) (err error) {
 	if st.waits != nil {
 		if st, err = s.leaveWaiting(ctx, st, id, user); err != nil {
@@ -368,7 +369,7 @@ func (s *Service) settleGoing(ctx context.Context, in function.Invocation) error
 }
 
 // settleOne has the list of a member follow how they stand to an event, after a change. Places that
-// are free then are for those who wait.
+// are free then go to waiters.
 func (s *Service) settleOne(ctx context.Context, c going, user string) error {
 	var st Standing
 	if err := s.readStanding(ctx, &st, c.Event, user); err != nil {

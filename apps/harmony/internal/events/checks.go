@@ -163,8 +163,8 @@ func (s *Service) mendRows(id string) func(context.Context) error {
 	return func(ctx context.Context) error { return s.followEvent(ctx, id, nil) }
 }
 
-// recountAttendees counts those who attend an event, and who wait. wrong reports that it has
-// another number; the event is returned with the right one.
+// recountAttendees counts the attendees and the waiters of an event. wrong reports that the event
+// has other numbers; it is returned with the right ones.
 func (s *Service) recountAttendees(ctx context.Context, id string) (wrong bool, e Event, err error) {
 	was, err := s.readEvent(ctx, id)
 	if err != nil || was == nil {

@@ -122,8 +122,8 @@ func parseEvent(row table.Row) Event {
 	return e
 }
 
-// Sequence is the number of this version for calendars: each change has a higher one. Those of
-// before were the seconds that an event was old.
+// Sequence is the number of this version for calendars: each change has a higher one. An older
+// program took the age of the event in seconds.
 func (e Event) Sequence() int64 {
 	if e.sequence > 0 {
 		return e.sequence
@@ -134,7 +134,7 @@ func (e Event) Sequence() int64 {
 // Free is how many places of an event with a limit are not taken.
 func (e Event) Free() int { return max(e.Capacity-e.Attendees, 0) }
 
-// Full reports whether all places are taken, or kept for those who wait.
+// Full reports whether all places are taken, or kept for waiters.
 func (e Event) Full() bool {
 	return e.isFull() || e.Capacity > 0 && e.Waiting >= e.Free() && e.Waiting > 0
 }
@@ -234,12 +234,12 @@ type View struct {
 	Sight   Sight
 	Attends bool
 	Waits   bool // for a place
-	// Of one event that is asked for by its id, and of those that the viewer attends:
+	// Set for an event that is asked for by its id, and for events that the viewer attends:
 	WaitingPlace int  // 1 is the next to have a place; 0 for one who does not wait
 	NewPlace     bool // the viewer waited, and has not seen that there is a place
 
 	ChatID string        // "" if the viewer takes no part in its chat
-	Topics []topic.Topic // those that the viewer sees, of one event that is asked for by its id
+	Topics []topic.Topic // that the viewer sees; set for an event that is asked for by its id
 }
 
 // viewAt returns what somebody sees of an event. A teaser has nothing that it may not show.

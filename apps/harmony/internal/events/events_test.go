@@ -218,9 +218,8 @@ func TestInvites(t *testing.T) {
 	require.True(t, opens("right", "guesser"))
 }
 
-// TestOpened: events are found by the code of an invite while it opens them, also those whose
-// invites were made before codes were listed. A wrong code is answered as one of an event that is
-// no more, and counted.
+// TestOpened: a code finds the events that it opens, also by an invite that is older than the list
+// of codes. A wrong code is answered like the code of an event that is gone, and counted.
 func TestOpened(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

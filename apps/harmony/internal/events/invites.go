@@ -83,9 +83,9 @@ func (s *Service) listCode(ctx context.Context, code, event string) error {
 		table.Row{Key: codeKey(code, event), Props: table.Props{{Name: "EventId", Value: table.String(event)}}})
 }
 
-// Opened returns the events that are not over and that an invite opens, by their starts. A code
-// that is wrong opens none, as one does whose event is gone. from names the caller, for the count
-// of wrong ones.
+// Opened returns the events that are not over and that an invite opens, by their starts. A wrong
+// code opens none, like the code of an event that is gone. from names the caller, for the count of
+// wrong codes.
 func (s *Service) Opened(ctx context.Context, c meet.Claim, code, from string) ([]View, error) {
 	code = normalCode(code)
 	var rows []table.Row

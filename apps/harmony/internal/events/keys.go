@@ -13,16 +13,16 @@
 //	EventInvites    eventId / CODE        opens a secret event
 //	                CODE_{CODE} / eventId events that an invite of this code may open
 //
-// The rows of Events and UserEvents are lists, and follow EventAttendees, as those of codes follow
-// the invites: a row that the truth refuses is not shown. Their keys hold the version of the
-// event's place in the lists, or the instant of a registration, so no key is ever used for two
+// The rows of Events and UserEvents are lists, and follow EventAttendees, as the list of codes
+// follows the invites: a row that the truth refuses is not shown. Their keys hold the version of
+// the event's place in the lists, or the instant of a registration, so no key is ever used for two
 // things. The lists of published events never have one of the visibility secretHidden.
 //
 // A published event has a chat, and two topics, whose rows packages chat and topic have.
 //
 // An attendee and the count of attendees are one batch under the ETag of `!event`, and so is every
-// edit, and the place of one who waited. So there are never more attendees than places. Whoever
-// wants a place first gives those that are free to members who wait, in the order of their numbers.
+// edit, and the place of a waiter. So there are never more attendees than places. A request for a
+// place first gives free places to waiters, in the order of their numbers.
 package events
 
 import (

@@ -12,8 +12,7 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// kindTold is the kind of messages about events that changed: those who attend them hear of it by
-// mail.
+// kindTold is the kind of messages about events that changed: their attendees hear of it by mail.
 const kindTold = "event-told"
 
 // tellSlice is how many attendees a message tells; the next message tells the next ones.

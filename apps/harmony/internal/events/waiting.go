@@ -17,7 +17,7 @@ import (
 
 const (
 	maxWaiting = 200 // members who wait for a place at one event
-	maxGiven   = 20  // places that one batch gives to those who wait
+	maxGiven   = 20  // places that one batch gives to waiters
 )
 
 // The codes of errors about waiting.
@@ -36,7 +36,7 @@ type Waiter struct {
 	etag   string
 }
 
-// waitRows is the beginning of the keys of those who wait.
+// waitRows is the beginning of the keys of waiters.
 const waitRows = "~"
 
 func waiterKey(event, user string) table.Key {
@@ -80,7 +80,7 @@ func (s *Service) readWaiter(ctx context.Context, event, user string) (*Waiter, 
 	return &w, nil
 }
 
-// readWaiters reads those who wait at an event, whoever came first first.
+// readWaiters reads the waiters of an event, the first that came first.
 func (s *Service) readWaiters(ctx context.Context, event string) ([]Waiter, error) {
 	rows, _, err := s.Budget().Rows(ctx, s.tables.EventAttendees, table.Range{Partition: event, From: waitRows},
 		rowstore.MaxScan)
@@ -113,7 +113,7 @@ func (e Event) owesPlaces(now time.Time) bool {
 	return e.Waiting > 0 && !e.isFull() && e.Published && !e.Cancelled && !e.Deleted() && now.Before(e.Start)
 }
 
-// A Wait is the place of a member among those who wait at an event.
+// A Wait is the place of a member on the waiting list of an event.
 type Wait struct {
 	EventID string
 	Since   time.Time
@@ -214,8 +214,8 @@ func (s *Service) WaitNoMore(ctx context.Context, c meet.Claim, id string) error
 	return err
 }
 
-// leaveWaiting takes a member from those who wait, of whom st was read, if they do, and returns how
-// they stand then: they may have been given a place before.
+// leaveWaiting takes a member from the waiting list. st is the standing of the member before. It
+// returns the standing after: the member may have been given a place meanwhile.
 func (s *Service) leaveWaiting(ctx context.Context, st Standing, id, user string) (Standing, error) {
 	ctx = s.members.Outbox().Begin(ctx)
 	var wake queue.Receipt
@@ -280,8 +280,8 @@ func (st Standing) listedKey() table.Key {
 	return table.Key{}
 }
 
-// giveOwed gives places that an event owes to those who wait, before anything else is done with
-// them, and reads the standing of a member anew if there were any.
+// giveOwed gives places that an event owes to waiters, before another caller takes one, and reads
+// the standing of a member anew if there were any.
 func (s *Service) giveOwed(ctx context.Context, st *Standing, id, user string) error {
 	for st.event != nil && st.event.owesPlaces(s.Now()) {
 		given, err := s.givePlaces(ctx, id)
@@ -293,15 +293,15 @@ func (s *Service) giveOwed(ctx context.Context, st *Standing, id, user string) e
 			return err
 		}
 		if given == 0 && st.event != nil && st.event.etag == was {
-			return nil // those who wait may have none now
+			return nil // the waiters may have none now
 		}
 	}
 	return nil
 }
 
-// givePlaces gives the places of an event that are free to those who wait, in their order, and
-// tells how many it gave. A place and the end of the wait are one write with the counts, so no
-// place is given twice, and no other takes it in between: all who want one come by giveOwed.
+// givePlaces gives the free places of an event to waiters, in their order, and returns how many it
+// gave. A place and the end of the wait are one write with the counts, so no place is given twice,
+// and no other takes it in between: all who want one come by giveOwed.
 func (s *Service) givePlaces(ctx context.Context, id string) (given int, err error) {
 	ctx = s.members.Outbox().Begin(ctx)
 	contest := s.members.Contest()
@@ -356,8 +356,8 @@ func (s *Service) givePlaces(ctx context.Context, id string) (given int, err err
 	}
 }
 
-// nextWaiters returns those who come next, up to most of them. One who is suspended, or has deleted
-// the account, is passed over.
+// nextWaiters returns the next waiters, up to most of them. It passes over a member who is
+// suspended, or has deleted the account.
 func (s *Service) nextWaiters(ctx context.Context, event string, most int) (next []Waiter, err error) {
 	all, err := s.readWaiters(ctx, event)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"prompthub/internal/testing/calls"
 )
 
-// waitFor has a member wait, and returns their place among those who do.
+// waitFor has a member wait, and returns the place on the waiting list.
 func (w *world) waitFor(name, id string) (int, error) {
 	w.T.Helper()
 	wait, _, err := w.events.WaitFor(w.T.Context(), w.Members[name], id, "", name)
@@ -44,7 +44,7 @@ func (w *world) told(name string) (ids []string) {
 	return ids
 }
 
-// TestWaiting is the story of those who wait: places in their order, of which they are told.
+// TestWaiting is the story of waiters: they get places in their order, and are told.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -158,8 +158,8 @@ func TestWaitingMatrix(t *testing.T) {
 	meettest.RequireCode(t, events.EventStarted, err)
 }
 
-// TestPassedOver: one who is suspended keeps the place among those who wait, and is passed over;
-// one who deletes the account waits no more. There is a bound.
+// TestPassedOver: a suspended waiter keeps the place on the list and is passed over; a waiter who
+// deletes the account leaves the list. There is a bound.
 func TestPassedOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,8 +203,8 @@ func TestPassedOver(t *testing.T) {
 	require.Len(t, w.Rows("UserEvents"), 201)
 }
 
-// TestWaitingAtOnce: while ten leave and others try to take their places, those who wait have them,
-// in their order.
+// TestWaitingAtOnce: while ten leave and others try to take their places, waiters get them, in
+// their order.
 func TestWaitingAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

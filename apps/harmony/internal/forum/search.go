@@ -18,9 +18,9 @@ const QueryLength fault.Code = "QUERY_LENGTH"
 // maxSearched is how many topics one part of a search looks at.
 const maxSearched = 1000
 
-// Search returns topics of the forum whose titles and texts have words that begin as those of a
-// query, the newest first. A part of the answer looks at 1,000 topics, so it may be short, or
-// empty, before the end. Topics of events are not among them.
+// Search returns topics of the forum that have, in title and text, a word that begins with each
+// word of a query, the newest first. A part of the answer looks at 1,000 topics, so it may be
+// short, or empty, before the end. It finds no topics of events.
 func (s *Service) Search(ctx context.Context, c meet.Claim, query, after string, limit int) (Page, error) {
 	var b rules.Broken
 	text, q := b.Text("q", query, 2, 100, QueryLength, false), topic.ParseQuery(query)

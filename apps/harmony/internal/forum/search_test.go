@@ -31,7 +31,8 @@ func (w *world) found(query string) (titles []string) {
 }
 
 // TestSearch: topics are found by the beginnings of all words of a query in their titles and texts,
-// the newest first, in any case and without accents, as they are now; those of events are not.
+// the newest first, in any case and without accents, as they are now. Topics of events are not
+// found.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -403,8 +403,8 @@ func (s *Service) commitTopic(ctx context.Context, was *topic.Topic, id string,
 	return t, nil
 }
 
-// followTopic writes the list rows of a topic, and removes those of earlier places. The row of its
-// words is there if an earlier version had it, or its change sees to that.
+// followTopic writes the list rows of a topic, and removes the list rows of earlier places. The row
+// of its words is there if an earlier version had it; else the change of the topic writes it.
 func (s *Service) followTopic(ctx context.Context, t topic.Topic, stale []table.Key) error {
 	stays := func(key table.Key) bool { return key.Partition == topic.SearchList && t.Holds(key) }
 	rows := slices.DeleteFunc(t.Lists(), func(row table.Row) bool {

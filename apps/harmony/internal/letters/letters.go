@@ -109,7 +109,7 @@ type EventChange struct {
 	ID, Title string
 	Cancelled bool
 	Start     time.Time
-	Zone      string // by whose clocks the start is told
+	Zone      string // the start is told by its clocks
 	Location  string
 }
 
@@ -129,8 +129,8 @@ func (e EventChange) line(canceled, form string) string {
 	return text
 }
 
-// Tell says what is new, and how events are now that changed, with a link to the first page, and
-// how such mails end.
+// Tell says the news and how changed events are now, with a link to the first page and a link that
+// ends such mails.
 func Tell(language, to string, n News, events []EventChange, link, stop string) mail.Message {
 	var ru, en []string
 	if n.Likes > 0 {

@@ -78,10 +78,10 @@ func (s *Service) writeJoin(ctx context.Context, id string, may mayMail) (*mail.
 	return &letter, err
 }
 
-// Confirm makes the account of a registration whose mail was answered, and signs it in. It asks for
-// the password of the registration: else a stranger could register the address of another person
-// with a password of their own, and wait for that person to confirm it. Of two that confirm one
-// gets the address.
+// Confirm makes the account of a registration by the token of its mail, and signs it in. It asks
+// for the password of the registration: else a stranger could register the address of another
+// person with a password of their own, and wait for that person to confirm it. Of two that confirm
+// one gets the address.
 func (s *Service) Confirm(ctx context.Context, token, password string, by Asker) (SignedIn, error) {
 	b, secret, ok := account.JoinForm.Bytes(token)
 	if !ok {

@@ -11,7 +11,7 @@
 //	UserPreferences  userId / PREFS
 //	                 userId / PLACE               where the member is in the deck
 //	                 userId / SEEN                up to when the member has seen their matches
-//	                 userId / TOLD                up to when a mail told what is new, and the secret that ends such mails
+//	                 userId / TOLD                up to when a mail told the news, and the secret that ends such mails
 //	UserSettings     userId / SETTINGS
 //	Pairs            smaller id / larger id       likes, match, blocks and passes of two members: the truth
 //	Deck             see package deck: it follows Users, UserPreferences and UserSettings

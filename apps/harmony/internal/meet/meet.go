@@ -28,7 +28,7 @@ type Service struct {
 	copies   *attempts.Counter // copies of members' own data
 }
 
-// A Config is what a Service needs. Every field but Transact and those of mails is required.
+// A Config is what a Service needs. Every field is required, but Transact and the fields of mails.
 type Config struct {
 	*rowstore.Store
 	Tables Tables // prefixed

@@ -118,8 +118,8 @@ type addressChange struct {
 	Until time.Time    `json:"until"` // from then on no write of the change can land
 }
 
-// An addressRow is a row of UserEmails as one change has written it: the same address may be taken
-// again by a later one, whose row the job of an earlier one must leave alone.
+// An addressRow is a row of UserEmails as one change has written it. A later change may take the
+// same address again; the job of the earlier change must leave the later row alone.
 type addressRow struct {
 	Hash string `json:"hash"`
 	Move string `json:"move"`

@@ -17,9 +17,9 @@ import (
 	"prompthub/internal/storage/table"
 )
 
-// This file has the mails that tell a member what is new. A like, a match or a message leaves a row
-// for its receiver, unless one waits already. A timer looks at these rows; once one is old enough
-// the job of mails finds out what is new then, and tells it in one mail.
+// This file has the mails that tell a member the news. A like, a match or a message leaves a row
+// for its receiver, unless one waits already. A timer looks at these rows; once one is old enough,
+// the job of mails collects all news, and tells them in one mail.
 
 // TimerNews is the timer that looks for members who wait to be told, and its function.
 const TimerNews = "news"
@@ -109,8 +109,8 @@ func (s *Service) forgetEvents(ctx context.Context, rows []table.Row) error {
 	return nil
 }
 
-// tellNews sends the messages of members whose news are old enough. A member who is told twice is
-// so by a process that stopped in between, and gets one mail: the job keeps what it has told.
+// tellNews sends the messages of members with news that are old enough. A process that stopped in
+// between sends a message twice; the member gets one mail, as the job keeps what it has told.
 func (s *Service) tellNews(ctx context.Context, _ function.Invocation) error {
 	for next, more := "", s.Mail != nil; more; more = next != "" {
 		page, err := s.DB.List(ctx, s.Tables.Mails, table.Range{Partition: account.WaitRows}, newsSlice, next)
@@ -136,12 +136,12 @@ func (s *Service) tellNews(ctx context.Context, _ function.Invocation) error {
 	return nil
 }
 
-// toldKey is the key of the row that says up to when a member was told what is new, and with which
-// secret they end these mails.
+// toldKey is the key of the row with the time up to which a member was told the news, and with the
+// secret that ends these mails.
 func toldKey(user string) table.Key { return table.Key{Partition: user, Row: "TOLD"} }
 
-// writeNews returns the mail that tells a member what is new: nil if there is nothing, or if they
-// want no such mail, or are here. It keeps first what it tells: at most once.
+// writeNews returns the mail that tells a member the news: nil without news, and for a member who
+// wants no such mail, or is here. It keeps first what it tells: at most once.
 func (s *Service) writeNews(ctx context.Context, id string, may mayMail) (*mail.Message, error) {
 	u, err := s.readUser(ctx, id)
 	if err != nil || u == nil || !s.isPresent(u) {

@@ -156,7 +156,7 @@ type explorer struct {
 	answers []answer
 	watches map[string]func(rows) error // they must hold until another command changes the same
 	signed  map[string]signed           // by their addresses
-	passed  map[string]bool             // members who may be passed over by those who wait
+	passed  map[string]bool             // members who may be passed over by waiters
 	were    rows                        // of the look before
 	said    map[string]bool             // texts that were promised, unless they were changed since
 }
@@ -692,8 +692,8 @@ type rows struct {
 	texts     map[string]int        // chats and topics, senders and texts
 	replies   map[string]int        // how many there are, by topics
 	going     map[string]bool
-	waits     map[string]int64 // the numbers of those who wait for a place at the event
-	waited    map[string]bool  // those who attend, and waited before
+	waits     map[string]int64 // the numbers of the waiters of the event
+	waited    map[string]bool  // attendees who waited before
 	suspended map[string]bool
 	pictures  map[string]account.Images // by members
 }
@@ -834,8 +834,8 @@ func (x *explorer) look() error {
 	return nil
 }
 
-// queue holds the places that were given since the look before to the order of those who wait:
-// while one does, no other who came later, or did not wait, is given one.
+// queue holds the places that were given since the last look to the order of the waiters: while a
+// member waits, no member who came later, or did not wait, is given a place.
 func (x *explorer) queue(now rows) error {
 	before := x.were
 	x.were = now

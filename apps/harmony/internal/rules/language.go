@@ -8,7 +8,7 @@ var (
 )
 
 // Language returns the language that suits a header Accept-Language best: Russian for readers of
-// languages close to it and for those who ask for none, English for all others.
+// languages close to it and for readers who ask for none, English for all others.
 func Language(accept string) string {
 	if accept == "" {
 		return "ru"

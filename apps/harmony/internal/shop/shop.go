@@ -146,7 +146,7 @@ const (
 	ByNewest  = "newest"
 )
 
-// Orders are those that a list has.
+// Orders are the orders of a list.
 var Orders = []string{ByTitle, ByPrice, ByDearest, ByNewest}
 
 // placeOf returns the text by which an item is in order.

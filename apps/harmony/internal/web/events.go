@@ -173,8 +173,8 @@ func (s *web) eventList(r *request) (err error) {
 	return s.render(r, http.StatusOK, page{Name: "events", Title: "events.title", Body: b})
 }
 
-// openEvents goes to the event that an invite opens, or shows those that have the same code. A code
-// that opens none is asked for again.
+// openEvents goes to the event that a code opens, or shows all of them if there are several. It
+// asks again for a code that opens none.
 func (s *web) openEvents(r *request, code string) error {
 	all, err := s.Events.Opened(r.Context(), r.claim, code, r.guesser())
 	if err == nil && len(all) == 0 {
@@ -247,7 +247,7 @@ func (s *web) eventDone(r *request, done string, err error) error {
 		return err
 	}
 	to := Prefix + "/events/" + r.PathValue("id")
-	if done == "left" || done == "waiting-left" { // a secret one is there no more for those who have left it
+	if done == "left" || done == "waiting-left" { // a member who has left a secret event sees it no more
 		to = Prefix + "/events"
 	}
 	goOn(r, to+"?done="+done)
@@ -411,7 +411,7 @@ func (r *request) draft() events.Draft {
 	return d
 }
 
-// signs are those of currencies, which people know better than their codes.
+// signs are the signs of currencies: people know them better than the codes.
 var signs = map[string]string{
 	"RUB": "₽", "EUR": "€", "USD": "$", "GBP": "£", "UAH": "₴", "KZT": "₸", "BYN": "Br", "GEL": "₾", "AMD": "֏",
 	"TRY": "₺", "ILS": "₪", "PLN": "zł", "CZK": "Kč",

@@ -77,7 +77,7 @@ func (s *web) pages() {
 	})
 }
 
-// dataPath is where the API serves what is kept of the reader.
+// dataPath is where the API serves the own data of the reader.
 const dataPath = "/api/v1/auth/me/data"
 
 // A homeBody is what the first page shows: of a member what waits, and events that come.
@@ -241,7 +241,8 @@ func (s *web) signInPage(r *request) error {
 	return s.render(r, http.StatusOK, s.signInForm(to))
 }
 
-// A signInBody is where signing in leads, and whether mail helps those who forgot the password.
+// A signInBody is where signing in leads, and whether a mail helps a member who forgot the
+// password.
 type signInBody struct {
 	To    string
 	Mails bool
@@ -297,7 +298,7 @@ func (s *web) forgot(r *request) error {
 	return nil
 }
 
-// confirm makes the account of a registration whose mail was answered.
+// confirm makes the account of a registration by the token of its mail.
 func (s *web) confirm(r *request) error {
 	in, err := s.Service.Confirm(r.Context(), r.form("token"), r.form("password"), r.asker())
 	if err != nil {

@@ -253,7 +253,7 @@ func (w words) Act(id, what, class string) act { return act{w, id, what, class, 
 func (w words) Deal(id, what, class string) act { return act{w, id, what, class, true} }
 
 // A sure is a button that asks once more before it does what cannot be taken back. Its words are
-// those of a key, and what that key has below it.
+// the words of a key, and of keys below it.
 type sure struct {
 	words
 	Action, Asks string

@@ -118,7 +118,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestCalled: the topic of those who attend an event says so in the language of its reader.
+// TestCalled: the topic of attendees says so in the language of its reader.
 func TestCalled(t *testing.T) {
 	t.Parallel()
 	title := topic.OfEvent("e", "Lamps", "anna", time.Time{})[1].Title

@@ -523,8 +523,7 @@ func TestIdentify(t *testing.T) {
 	require.Equal(t, ended, fault.CodeOf(err), "a made-up token makes no guest")
 }
 
-// TestDevice: browsers have the names that people know, and programs those that they give
-// themselves.
+// TestDevice: browsers have the names that people know, and programs their own.
 func TestDevice(t *testing.T) {
 	t.Parallel()
 	const webkit, blink = " AppleWebKit/605.1.15 (KHTML, like Gecko) ",

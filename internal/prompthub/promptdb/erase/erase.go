@@ -257,8 +257,8 @@ func (e *erasure) sideRows(ctx context.Context) error {
 	})
 }
 
-// lines removes the snapshots of the user's repositories. Those of others that have shown a prompt
-// of the user begin anew when a client asks, and anti-entropy removes them within a day.
+// lines removes the snapshots of the user's repositories. Repositories of others that have shown a
+// prompt of the user begin anew when a client asks, and anti-entropy removes them within a day.
 func (e *erasure) lines(ctx context.Context) error {
 	forget := func(row table.Row) error { return e.db.RemoveRow(ctx, e.db.T.Git, row) }
 	for _, kind := range []schema.RepositoryKind{schema.OfPublic, schema.OfOwn} {

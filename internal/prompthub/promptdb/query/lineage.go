@@ -84,8 +84,8 @@ func (db *Queries) Lineage(ctx context.Context, viewer prompt.UserID, id prompt.
 	return l, nil
 }
 
-// lineageOf returns the versions of a prompt, the highest first, without those that were recalled
-// or include other prompts.
+// lineageOf returns the versions of a prompt, the highest first, without recalled versions and
+// versions that include other prompts.
 func (db *Queries) lineageOf(ctx context.Context, author prompt.UserID,
 	id prompt.ID,
 ) (all []LineageVersion, err error) {

@@ -54,8 +54,8 @@ var standingProps = []string{
 	"DeletedAt", "HiddenAt", "IsPurging", "Undescribed", "RowsVersion",
 }
 
-// Standings returns the prompts of an owner that a viewer may know of, the oldest first. Those
-// whose rows cannot be read are left out.
+// Standings returns the prompts of an owner that a viewer may know of, the oldest first. Prompts
+// with rows that cannot be read are left out.
 func (db *Queries) Standings(ctx context.Context, viewer, owner prompt.UserID) ([]Standing, error) {
 	rules, err := db.Rules(ctx, owner)
 	if err != nil {

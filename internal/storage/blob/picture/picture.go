@@ -70,9 +70,9 @@ type Picture struct {
 
 // A Maker makes pictures. The pictures that it decodes at a time have no more pixels together than
 // one may have: the decoder of a progressive JPEG file takes up to 24 bytes for each. They also
-// leave half of the processors to other requests. Slow pictures have a line of their own, of which
-// one waits with all others for room, so that the pictures of others come in between; and a line
-// that is long takes no more.
+// leave half of the processors to other requests. Slow pictures have a line of their own. The first
+// of them waits with all other pictures for room, so that the pictures of others come in between. A
+// long line takes no more.
 type Maker struct {
 	most   int // pixels of a picture
 	pixels *semaphore.Weighted

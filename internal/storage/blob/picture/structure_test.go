@@ -529,8 +529,8 @@ func TestDecodingEnds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestSlowPictures: of slow pictures of many callers one is made at a time and two wait, and others
-// are refused at once; a picture that is not slow comes before those that wait.
+// TestSlowPictures: of slow pictures of many callers one is made at a time, two wait, and others
+// are refused at once; a picture that is not slow comes before the waiting ones.
 func TestSlowPictures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
