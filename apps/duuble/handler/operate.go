@@ -199,26 +199,13 @@ func (d *duuble) verifyNow(ctx context.Context) error {
 
 // lookTwice looks at all rows twice, and logs and counts those alone that differ both times.
 func (d *duuble) lookTwice(ctx context.Context) (differ int, err error) {
-	look := func(found func(string)) error {
-		_, err := d.verify(ctx, func(difference any) {
-			if text, wrong := difference.(string); wrong {
-				found(text)
-			}
-		}, func(int) {})
+	look := func(found func(any)) error {
+		_, err := d.verify(ctx, found, func(int) {})
 		return err
 	}
-	suspects := map[string]bool{}
-	if err := look(func(text string) { suspects[text] = true }); err != nil || len(suspects) == 0 {
-		return 0, err
-	}
-	if err := d.Sleep(ctx, settles); err != nil {
-		return 0, err
-	}
-	err = look(func(text string) {
-		if suspects[text] {
-			differ++
-			d.Log.ErrorContext(ctx, "rows differ", slog.String("difference", text))
-		}
+	err = command.LookTwice(look, func() error { return d.Sleep(ctx, settles) }, func(difference any) {
+		differ++
+		d.Log.ErrorContext(ctx, "rows differ", slog.Any("difference", difference))
 	})
 	return differ, err
 }

@@ -112,24 +112,33 @@ func (r running) verify(ctx context.Context, found func(any), progress func(int)
 		err = look(found)
 		return rows, err
 	}
+	err = LookTwice(look, func() error {
+		progress(rows)
+		return Sleep(ctx, r.app.Settles)
+	}, found)
+	return rows, err
+}
+
+// LookTwice tells the differences that look finds before and after a wait, for a store that is in
+// use: a change under way makes one that the second look does not find. It tells no OnItsWay.
+func LookTwice(look func(found func(difference any)) error, wait func() error, found func(difference any)) error {
 	suspects := map[any]bool{}
-	if err := look(func(d any) {
+	err := look(func(d any) {
 		if _, waits := d.(OnItsWay); !waits {
 			suspects[d] = true
 		}
-	}); err != nil || len(suspects) == 0 {
-		return rows, err
+	})
+	if err != nil || len(suspects) == 0 {
+		return err
 	}
-	progress(rows)
-	if err := Sleep(ctx, r.app.Settles); err != nil {
-		return rows, err
+	if err := wait(); err != nil {
+		return err
 	}
-	err = look(func(d any) {
+	return look(func(d any) {
 		if suspects[d] {
 			found(d)
 		}
 	})
-	return rows, err
 }
 
 // nameDamaged finds the rows that are damaged, over which a verification stopped with an error.
