@@ -279,7 +279,7 @@ func (a *api) invitations() {
 	op := func(id, method, path, summary, description string, status int, errors ...int) huma.Operation {
 		return operation("hubs", id, method, path, summary, description, status, errors...)
 	}
-	route(a, person, Bound{5, 14},
+	route(a, person, Bound{5, 13},
 		op("invite", http.MethodPost, "/hubs/{id}/invitations", "Invite people by their numbers", "Members do. Who accepts an invitation of an admin is a member; that of a member makes a request. A number that an admin has invited is invited again by admins alone. The answer does not tell whether a number has an account. Each answer has tokens, which are shown once: send them to the people.", http.StatusCreated, 404, 409),
 		func(ctx context.Context, v visit, in *struct {
 			ByID
@@ -316,7 +316,7 @@ func (a *api) invitations() {
 		func(ctx context.Context, v visit, in *ByInvitation) (*none, error) {
 			return nil, a.Hubs.CancelInvitation(ctx, v.Claim, in.ID, in.Invitation)
 		})
-	route(a, person, Bound{5, 11},
+	route(a, person, Bound{5, 10},
 		once(op("resend-invitation", http.MethodPost, "/hubs/{id}/invitations/{invitation}/resend",
 			"Give an invitation a new token", "The old one is dead. It lasts seven days from now.", http.StatusOK,
 			404, 409)),

@@ -165,8 +165,7 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 	}
 	checkLasts(&b, lasts)
 	open := 0
-	var h *Hub
-	u, mine, err := s.checkRole(ctx, c, hub, Member, s.readNamed(hub, &h), func(ctx context.Context) error {
+	u, mine, err := s.checkRole(ctx, c, hub, Member, func(ctx context.Context) error {
 		rows, _, err := s.Budget().Rows(ctx, s.Tables.Hubs, table.Prefix(schema.Hub(hub), "ivd|"+Invited+"|"), MaxOpen)
 		open = len(rows)
 		return err
@@ -186,21 +185,10 @@ func (s *Service) Invite(ctx context.Context, c people.Claim, hub string, number
 		v, err := s.inviteNumber(ctx, hub, u, mine, phones[i], lasts)
 		if err == nil {
 			all[i] = *v
-			all[i].Hub = h
 		}
 		return err
 	})
 	return all, err
-}
-
-// readNamed returns a read of a hub that the caller names.
-func (s *Service) readNamed(hub string, h **Hub) func(context.Context) error {
-	return func(ctx context.Context) (err error) {
-		if schema.IsID(hub) {
-			*h, err = s.readHub(ctx, hub)
-		}
-		return err
-	}
 }
 
 func (s *Service) inviteNumber(ctx context.Context, hub string, u people.User, mine *Membership, phone string,
@@ -433,8 +421,7 @@ func (s *Service) CancelInvitation(ctx context.Context, c people.Claim, hub, id 
 
 // Resend gives an open invitation a new token. The old one is dead.
 func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, lasts time.Duration) (Invitation, error) {
-	var h *Hub
-	_, mine, err := s.checkRole(ctx, c, hub, Member, s.readNamed(hub, &h))
+	_, mine, err := s.checkRole(ctx, c, hub, Member)
 	if err != nil {
 		return Invitation{}, err
 	}
@@ -458,7 +445,7 @@ func (s *Service) Resend(ctx context.Context, c people.Claim, hub, id string, la
 	phone, _ := s.People.Keys.Open("invitation", v.ID, v.sealed)
 	one := []Invitation{*v}
 	err = s.addInviters(ctx, one)
-	one[0].Token, one[0].Phone, one[0].Hub = token, people.Shown(phone), h
+	one[0].Token, one[0].Phone, one[0].Hub = token, people.Shown(phone), mine.hub
 	return one[0], err
 }
 
