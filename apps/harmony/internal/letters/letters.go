@@ -85,23 +85,10 @@ func Moved(language, to, link string) mail.Message {
 // when somebody is blocked or leaves.
 type News struct{ Likes, Matches, Chats int }
 
-// plural returns a number with its words: in Russian those for one, few or many.
-func plural(n int, one, few, many string) string {
-	words := many
-	switch {
-	case n%10 == 1 && n%100 != 11:
-		words = one
-	case n%10 >= 2 && n%10 <= 4 && (n%100 < 12 || n%100 > 14):
-		words = few
-	}
-	return fmt.Sprintf("%d %s", n, words)
-}
-
-func english(n int, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+// countOf returns a number with its words in a language: for one, few (Russian alone) or many.
+func countOf(language string, n int, one, few, many string) string {
+	words := map[rules.Plural]string{rules.One: one, rules.Few: few, rules.Many: many}
+	return fmt.Sprintf("%d %s", n, words[rules.PluralOf(language, n)])
 }
 
 // An EventChange is an event that changed, as it is now.
@@ -134,16 +121,16 @@ func (e EventChange) line(canceled, form string) string {
 func Tell(language, to string, n News, events []EventChange, link, stop string) mail.Message {
 	var ru, en []string
 	if n.Likes > 0 {
-		ru, en = append(ru, plural(n.Likes, "новый лайк", "новых лайка", "новых лайков")),
-			append(en, english(n.Likes, "new like", "new likes"))
+		ru, en = append(ru, countOf("ru", n.Likes, "новый лайк", "новых лайка", "новых лайков")),
+			append(en, countOf("en", n.Likes, "new like", "", "new likes"))
 	}
 	if n.Matches > 0 {
-		ru, en = append(ru, plural(n.Matches, "новая пара", "новые пары", "новых пар")),
-			append(en, english(n.Matches, "new match", "new matches"))
+		ru, en = append(ru, countOf("ru", n.Matches, "новая пара", "новые пары", "новых пар")),
+			append(en, countOf("en", n.Matches, "new match", "", "new matches"))
 	}
 	if n.Chats > 0 {
-		ru, en = append(ru, "новые сообщения в "+plural(n.Chats, "чате", "чатах", "чатах")),
-			append(en, "new messages in "+english(n.Chats, "chat", "chats"))
+		ru, en = append(ru, "новые сообщения в "+countOf("ru", n.Chats, "чате", "чатах", "чатах")),
+			append(en, "new messages in "+countOf("en", n.Chats, "chat", "", "chats"))
 	}
 	inRu, inEn := letter{"Новое для вас", "Здравствуйте!\n\n"}, letter{"News for you", "Hello,\n\n"}
 	if len(ru) > 0 {

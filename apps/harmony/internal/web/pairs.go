@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"prompthub/apps/harmony/internal/meet"
+	"prompthub/apps/harmony/internal/rules"
 	"prompthub/internal/fault"
 )
 
@@ -189,14 +190,7 @@ func (s *web) match(r *request) error {
 
 // N returns the words for a number of things: in Russian one, few or many.
 func (w words) N(key string, n int) string {
-	form := "many"
-	switch {
-	case w.Lang == "en" && n == 1, w.Lang == "ru" && n%10 == 1 && n%100 != 11:
-		form = "one"
-	case w.Lang == "ru" && n%10 >= 2 && n%10 <= 4 && (n%100 < 12 || n%100 > 14):
-		form = "few"
-	}
-	return w.T(key+"."+form, n)
+	return w.T(key+"."+string(rules.PluralOf(w.Lang, n)), n)
 }
 
 // A carded is a card with the words of its page.
