@@ -25,7 +25,7 @@ const (
 
 // OwnSession is where a member is signed in.
 type OwnSession struct {
-	Device   string `json:"device" doc:"What the program calls itself" example:"Mozilla/5.0"`
+	Device   string `json:"device" doc:"The name of the browser or the program" example:"Chrome on Android"`
 	IssuedAt string `json:"issuedAt" format:"date-time" doc:"Since when" example:"2026-11-01T12:00:00.000Z"`
 	UsedAt   string `json:"usedAt" format:"date-time" doc:"When it was used last" example:"2026-11-01T12:00:00.000Z"`
 }
